@@ -1,0 +1,19 @@
+//! The kernel's tools for confinement, one file each.
+//!
+//! This crate knows how to ask Linux for things: namespaces, mounts, Landlock, seccomp,
+//! capabilities, rlimits, descriptor passing. It holds no policy, starts nothing on its own and
+//! never waits for anything but a system call. It is the home of `unsafe`; each block names the
+//! invariant that it rests on.
+
+#![cfg(target_os = "linux")]
+#![allow(unsafe_code)]
+
+pub mod descriptor;
+pub mod landlock;
+pub mod mount;
+pub mod namespace;
+pub mod privilege;
+pub mod process;
+pub mod rlimit;
+pub mod seccomp;
+pub mod signal;

@@ -1,0 +1,88 @@
+//! Giving up privileges: capabilities, set-user-id gains, identity.
+
+use std::io;
+
+use rustix::process::{DumpableBehavior, Signal};
+use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
+
+pub use rustix::process::{Gid, Uid};
+
+/// No `execve` from here on gives the thread more than it has.
+pub fn no_new_privs() -> io::Result<()> {
+    Ok(rustix::thread::set_no_new_privs(true)?)
+}
+
+/// Empties every capability set of the calling thread, the bounding set included, and keeps user
+/// id 0 from getting any back by running a program.
+pub fn drop_all_capabilities() -> io::Result<()> {
+    drop_bounding_set()?;
+    let _ = rustix::thread::set_capabilities_secure_bits(
+        CapabilitiesSecureBits::NO_ROOT
+            | CapabilitiesSecureBits::NO_ROOT_LOCKED
+            | CapabilitiesSecureBits::NO_SETUID_FIXUP
+            | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED
+            | CapabilitiesSecureBits::KEEP_CAPS_LOCKED
+            | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
+            | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED,
+    );
+    rustix::thread::clear_ambient_capability_set()?;
+    let none = CapabilitySet::empty();
+    rustix::thread::set_capabilities(
+        None,
+        CapabilitySets {
+            effective: none,
+            permitted: none,
+            inheritable: none,
+        },
+    )?;
+    Ok(())
+}
+
+/// Drops the bounding set where the thread may. A thread without `CAP_SETPCAP` has nothing to
+/// gain from it either, once it has no-new-privileges.
+fn drop_bounding_set() -> io::Result<()> {
+    for bit in 0..64 {
+        let capability = CapabilitySet::from_bits_retain(1 << bit);
+        match rustix::thread::remove_capability_from_bounding_set(capability) {
+            Ok(()) => {}
+            // The first number that the kernel does not know, or no right to drop.
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::PERM) => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Makes the process closed to `ptrace` and `/proc` access by its equals.
+pub fn undumpable() -> io::Result<()> {
+    Ok(rustix::process::set_dumpable_behavior(
+        DumpableBehavior::NotDumpable,
+    )?)
+}
+
+/// Kills the calling process when the thread that made it ends.
+pub fn parent_death_signal_kill() -> io::Result<()> {
+    Ok(rustix::process::set_parent_process_death_signal(Some(
+        Signal::KILL,
+    ))?)
+}
+
+/// Makes the calling process the parent of its descendants' orphans.
+pub fn become_subreaper() -> io::Result<()> {
+    Ok(rustix::process::set_child_subreaper(Some(
+        rustix::process::Pid::INIT,
+    ))?)
+}
+
+/// Takes on an identity for good. Groups are replaced too, where the kernel lets them be
+/// (`setgroups` is denied in the user namespace of an ordinary user, whose groups then stay).
+pub fn become_user(uid: u32, gid: u32, groups: Option<&[u32]>) -> io::Result<()> {
+    if let Some(groups) = groups {
+        let groups: Vec<Gid> = groups.iter().copied().map(Gid::from_raw).collect();
+        rustix::thread::set_thread_groups(&groups)?;
+    }
+    let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
+    rustix::thread::set_thread_res_gid(gid, gid, gid)?;
+    rustix::thread::set_thread_res_uid(uid, uid, uid)?;
+    Ok(())
+}

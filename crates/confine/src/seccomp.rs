@@ -1,0 +1,349 @@
+//! Seccomp filters from tables.
+//!
+//! A filter is data: entries that name a system call, perhaps a condition on one argument, the
+//! answer, and the reason. Filters are assembled here rather than by a crate because the ones at
+//! hand give a single answer per filter and leave the x32 table open.
+
+use std::io;
+
+use thiserror::Error;
+
+/// What the kernel does with a system call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Let it through.
+    Allow,
+    /// Refuse it with this error number.
+    Errno(i32),
+    /// Kill the process with `SIGSYS`.
+    KillProcess,
+}
+
+/// When an entry applies. Arguments are compared on their low 32 bits: the kernel takes every
+/// argument that is tested here as an `int`, and comparing more would let a caller slip past by
+/// setting bits that the kernel ignores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// At every call.
+    Always,
+    /// When the argument equals the value.
+    ArgEq {
+        /// Which argument, from 0.
+        arg: u8,
+        /// The value.
+        value: u32,
+    },
+    /// When the argument, masked, equals the value.
+    ArgMaskedEq {
+        /// Which argument, from 0.
+        arg: u8,
+        /// The bits that count.
+        mask: u32,
+        /// Their value.
+        value: u32,
+    },
+    /// When the argument, masked, is not zero.
+    ArgHasAny {
+        /// Which argument, from 0.
+        arg: u8,
+        /// The bits that count.
+        mask: u32,
+    },
+}
+
+/// One line of a filter. The first entry that applies decides.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The system call's number (`libc::SYS_…`).
+    pub syscall: i64,
+    /// The condition.
+    pub when: When,
+    /// What happens.
+    pub answer: Answer,
+    /// Why this line is here, for whoever reads the table.
+    pub reason: &'static str,
+}
+
+/// Why a filter could not be made or installed.
+#[derive(Debug, Error)]
+pub enum SeccompError {
+    /// The table does not fit into what the kernel accepts.
+    #[error("the filter has {0} instructions; the kernel takes at most 4096")]
+    TooLong(usize),
+    /// An entry names a system call that cannot exist.
+    #[error("{0} is not the number of a system call")]
+    NoSuchCall(i64),
+    /// An entry names an argument that does not exist.
+    #[error("system call {syscall} has no argument {arg}")]
+    NoSuchArgument {
+        /// The system call's number.
+        syscall: i64,
+        /// The argument asked for.
+        arg: u8,
+    },
+    /// The kernel refused the filter.
+    #[error("the kernel refused the seccomp filter: {0}")]
+    Refused(#[from] io::Error),
+}
+
+/// A filter, ready to be installed as often as needed.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    program: Vec<libc::sock_filter>,
+}
+
+#[cfg(target_arch = "x86_64")]
+const NATIVE_ARCH: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+const NATIVE_ARCH: u32 = 0xc000_00b7;
+/// Numbers at and above this one are the x32 table of an x86-64 kernel.
+#[cfg(target_arch = "x86_64")]
+const X32_BIT: u32 = 0x4000_0000;
+
+/// Offsets in `struct seccomp_data`.
+const OFFSET_NR: u32 = 0;
+const OFFSET_ARCH: u32 = 4;
+const OFFSET_ARGS: u32 = 16;
+
+const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
+const AND: u16 = 0x54; // BPF_ALU | BPF_AND | BPF_K
+const JUMP_EQ: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
+const JUMP_GE: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
+const RETURN: u16 = 0x06; // BPF_RET | BPF_K
+
+const fn op(code: u16, k: u32) -> libc::sock_filter {
+    libc::sock_filter {
+        code,
+        jt: 0,
+        jf: 0,
+        k,
+    }
+}
+
+const fn jump(code: u16, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
+    libc::sock_filter { code, jt, jf, k }
+}
+
+impl Answer {
+    const fn word(self) -> u32 {
+        match self {
+            Self::Allow => libc::SECCOMP_RET_ALLOW,
+            Self::Errno(number) => libc::SECCOMP_RET_ERRNO | (number.cast_unsigned() & 0xffff),
+            Self::KillProcess => libc::SECCOMP_RET_KILL_PROCESS,
+        }
+    }
+}
+
+impl Filter {
+    /// Assembles a filter. Calls of a foreign architecture and of the x32 table are always killed.
+    pub fn new(entries: &[Entry], otherwise: Answer) -> Result<Self, SeccompError> {
+        let mut program = vec![
+            op(LOAD, OFFSET_ARCH),
+            jump(JUMP_EQ, NATIVE_ARCH, 1, 0),
+            op(RETURN, Answer::KillProcess.word()),
+            op(LOAD, OFFSET_NR),
+        ];
+        #[cfg(target_arch = "x86_64")]
+        program.extend([
+            jump(JUMP_GE, X32_BIT, 0, 1),
+            op(RETURN, Answer::KillProcess.word()),
+        ]);
+        for entry in entries {
+            entry.assemble(&mut program)?;
+        }
+        program.push(op(RETURN, otherwise.word()));
+        if program.len() > 4096 {
+            return Err(SeccompError::TooLong(program.len()));
+        }
+        Ok(Self { program })
+    }
+
+    /// Puts the filter on the calling thread, for good. The thread must have no-new-privileges.
+    pub fn install(&self) -> Result<(), SeccompError> {
+        let program = libc::sock_fprog {
+            len: u16::try_from(self.program.len())
+                .map_err(|_| SeccompError::TooLong(self.program.len()))?,
+            filter: self.program.as_ptr().cast_mut(),
+        };
+        // SAFETY: `program` points to `len` instructions that live in `self.program` until the
+        // call has returned; the kernel copies them and writes to none.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_seccomp,
+                libc::SECCOMP_SET_MODE_FILTER,
+                0,
+                std::ptr::from_ref(&program),
+            )
+        };
+        if result == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error().into())
+        }
+    }
+}
+
+impl Entry {
+    /// Appends this entry. On entry and on exit the accumulator holds the call's number.
+    fn assemble(&self, program: &mut Vec<libc::sock_filter>) -> Result<(), SeccompError> {
+        let number =
+            u32::try_from(self.syscall).map_err(|_| SeccompError::NoSuchCall(self.syscall))?;
+        let answer = op(RETURN, self.answer.word());
+        let argument = |arg: u8| {
+            if arg < 6 {
+                Ok(op(LOAD, OFFSET_ARGS + 8 * u32::from(arg)))
+            } else {
+                Err(SeccompError::NoSuchArgument {
+                    syscall: self.syscall,
+                    arg,
+                })
+            }
+        };
+        match self.when {
+            When::Always => program.extend([jump(JUMP_EQ, number, 0, 1), answer]),
+            When::ArgEq { arg, value } => program.extend([
+                jump(JUMP_EQ, number, 0, 4),
+                argument(arg)?,
+                jump(JUMP_EQ, value, 0, 1),
+                answer,
+                op(LOAD, OFFSET_NR),
+            ]),
+            When::ArgMaskedEq { arg, mask, value } => program.extend([
+                jump(JUMP_EQ, number, 0, 5),
+                argument(arg)?,
+                op(AND, mask),
+                jump(JUMP_EQ, value, 0, 1),
+                answer,
+                op(LOAD, OFFSET_NR),
+            ]),
+            When::ArgHasAny { arg, mask } => program.extend([
+                jump(JUMP_EQ, number, 0, 5),
+                argument(arg)?,
+                op(AND, mask),
+                jump(JUMP_EQ, 0, 1, 0),
+                answer,
+                op(LOAD, OFFSET_NR),
+            ]),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{privilege, process};
+
+    /// What a filtered child saw: error numbers as their value, success as 0, death as `None`.
+    fn in_child(filter: &Filter, call: impl FnOnce() -> i64) -> Option<i32> {
+        let body = || {
+            privilege::no_new_privs().unwrap();
+            filter.install().unwrap();
+            if call() < 0 {
+                io::Error::last_os_error().raw_os_error().unwrap()
+            } else {
+                0
+            }
+        };
+        // SAFETY: the child only makes system calls and exits.
+        match unsafe { process::fork() }.unwrap() {
+            process::Fork::Child => process::exit_now(body()),
+            process::Fork::Parent(child) => process::wait(&child).unwrap().code(),
+        }
+    }
+
+    fn entry(syscall: i64, when: When, answer: Answer) -> Entry {
+        Entry {
+            syscall,
+            when,
+            answer,
+            reason: "test",
+        }
+    }
+
+    fn ioctl(request: u64) -> i64 {
+        // SAFETY: the requests used here take no pointer, or fail before using one.
+        unsafe { libc::syscall(libc::SYS_ioctl, -1, request, 0) }
+    }
+
+    #[test]
+    fn conditions_look_at_the_low_half_only() {
+        let tiocsti = When::ArgEq {
+            arg: 1,
+            value: 0x5412,
+        };
+        let filter = Filter::new(
+            &[entry(libc::SYS_ioctl, tiocsti, Answer::Errno(95))],
+            Answer::Allow,
+        )
+        .unwrap();
+        assert_eq!(in_child(&filter, || ioctl(0x5412)), Some(95));
+        assert_eq!(in_child(&filter, || ioctl(0xdead_0000_0000_5412)), Some(95));
+        assert_eq!(in_child(&filter, || ioctl(0x5413)), Some(libc::EBADF));
+    }
+
+    #[test]
+    fn masks_and_the_calls_after_a_condition_work() {
+        let filter = Filter::new(
+            &[
+                entry(
+                    libc::SYS_ioctl,
+                    When::ArgHasAny { arg: 1, mask: 0x3 },
+                    Answer::Errno(95),
+                ),
+                entry(
+                    libc::SYS_ioctl,
+                    When::ArgMaskedEq {
+                        arg: 1,
+                        mask: 0xf0,
+                        value: 0x10,
+                    },
+                    Answer::Errno(96),
+                ),
+                entry(libc::SYS_getppid, When::Always, Answer::Errno(97)),
+            ],
+            Answer::Allow,
+        )
+        .unwrap();
+        assert_eq!(in_child(&filter, || ioctl(0x102)), Some(95));
+        assert_eq!(in_child(&filter, || ioctl(0x114)), Some(96));
+        assert_eq!(in_child(&filter, || ioctl(0x104)), Some(libc::EBADF));
+        // SAFETY: getppid has no arguments.
+        assert_eq!(
+            in_child(&filter, || unsafe { libc::syscall(libc::SYS_getppid) }),
+            Some(97)
+        );
+    }
+
+    #[test]
+    fn an_allow_list_kills_what_is_not_on_it() {
+        let allowed = [libc::SYS_exit_group, libc::SYS_seccomp, libc::SYS_prctl]
+            .map(|number| entry(number, When::Always, Answer::Allow));
+        let filter = Filter::new(&allowed, Answer::KillProcess).unwrap();
+        assert_eq!(in_child(&filter, || 0), Some(0));
+        // SAFETY: getppid has no arguments.
+        assert_eq!(
+            in_child(&filter, || unsafe { libc::syscall(libc::SYS_getppid) }),
+            None
+        );
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_32_bit_and_x32_tables_are_closed() {
+        let filter = Filter::new(&[], Answer::Allow).unwrap();
+        let x32_getppid = i64::from(X32_BIT) | libc::SYS_getppid;
+        // SAFETY: getppid has no arguments.
+        assert_eq!(
+            in_child(&filter, || unsafe { libc::syscall(x32_getppid) }),
+            None
+        );
+        let int80_getppid = || {
+            let result: i64;
+            // SAFETY: `int 0x80` with eax = 64 is getppid of the 32-bit table; no memory is used.
+            unsafe { std::arch::asm!("int 0x80", inlateout("rax") 64i64 => result) };
+            result
+        };
+        assert_eq!(in_child(&filter, int80_getppid), None);
+    }
+}
