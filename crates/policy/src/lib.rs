@@ -1,0 +1,22 @@
+//! May this happen?
+//!
+//! This crate turns what somebody wants to do ([`Action`]) into a [`Permit`], a question or a
+//! refusal. It understands commands (`facts`), sorts them (`classify`), matches rules (`rule`,
+//! `ruleset`) and decides (`judge`, `settle`).
+//!
+//! **Invariant:** policy is a pure function. No clock, file system, environment or await in here:
+//! the same action, rules and facts about the machine give the same verdict.
+
+#![forbid(unsafe_code)]
+
+pub mod action;
+pub mod command_line;
+pub mod ground;
+pub mod permissions;
+pub mod permit;
+pub mod shell;
+
+pub use action::Action;
+pub use ground::Ground;
+pub use permit::Permit;
+pub use shell::ShellKind;

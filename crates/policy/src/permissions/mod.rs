@@ -1,0 +1,21 @@
+//! Permissions as plain data: how far a command may reach (`sandbox`), how much it may use
+//! (`limits`), what it inherits (`environment`) and when a person is asked (`approval`).
+//!
+//! Nothing here touches the machine. Paths are taken as given: whoever builds a policy resolves
+//! them first.
+
+mod approval;
+mod environment;
+mod limits;
+mod sandbox;
+
+pub use approval::ApprovalPolicy;
+pub use environment::{
+    CORE_VARIABLES, EnvironmentPolicy, Inherit, LOADER_PATTERNS, SECRET_PATTERNS, is_loader_name,
+    is_secret_name,
+};
+pub use limits::Limits;
+pub use sandbox::{
+    DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, DEFAULT_PROTECTED, DEFAULT_PROTECTED_IN_HOME,
+    Network, SandboxMode, SandboxPolicy, TmpPolicy,
+};

@@ -1,0 +1,270 @@
+//! How far a command may reach: the file system and the network as the fence shows them.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The four sandbox policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SandboxMode {
+    /// Read anywhere (but for denied reads), write nowhere, no network.
+    ReadOnly,
+    /// Read anywhere (but for denied reads), write in the workspace and the writable roots.
+    WorkspaceWrite,
+    /// No fence at all.
+    DangerFullAccess,
+    /// Somebody else's fence is around us; we add none.
+    ExternalSandbox,
+}
+
+impl SandboxMode {
+    /// Every mode, from the tightest to the loosest.
+    pub const ALL: [Self; 4] = [
+        Self::ReadOnly,
+        Self::WorkspaceWrite,
+        Self::ExternalSandbox,
+        Self::DangerFullAccess,
+    ];
+
+    /// The name used in configuration and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::WorkspaceWrite => "workspace-write",
+            Self::DangerFullAccess => "danger-full-access",
+            Self::ExternalSandbox => "external-sandbox",
+        }
+    }
+
+    /// Whether Ringfence puts a fence of its own around the command.
+    pub const fn is_fenced(self) -> bool {
+        matches!(self, Self::ReadOnly | Self::WorkspaceWrite)
+    }
+}
+
+impl fmt::Display for SandboxMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for SandboxMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|mode| mode.name() == text)
+            .ok_or_else(|| {
+                format!(
+                    "`{text}` is not one of read-only, workspace-write, danger-full-access, \
+                 external-sandbox"
+                )
+            })
+    }
+}
+
+/// What of the network a command sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Network {
+    /// A loopback of the session's own and nothing else.
+    Off,
+    /// Hosts that the rules allow, through the filtering proxy.
+    AllowList,
+    /// The machine's network as it is.
+    Full,
+}
+
+impl Network {
+    /// Every setting, from the tightest to the loosest.
+    pub const ALL: [Self; 3] = [Self::Off, Self::AllowList, Self::Full];
+
+    /// The name used in configuration and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::AllowList => "allow-list",
+            Self::Full => "full",
+        }
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|network| network.name() == text)
+            .ok_or_else(|| format!("`{text}` is not one of off, allow-list, full"))
+    }
+}
+
+/// Which `/tmp` a command sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TmpPolicy {
+    /// A `/tmp` that belongs to the session and goes with it.
+    Private,
+    /// The machine's `/tmp`, writable.
+    Host,
+}
+
+/// The whole reach of a command. Paths are absolute, but for `protected_paths`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SandboxPolicy {
+    /// Which of the four policies.
+    pub mode: SandboxMode,
+    /// The workspace and whatever else may be written (ignored by `read-only`).
+    pub writable_roots: Vec<PathBuf>,
+    /// Files and folders that cannot be read, whatever else allows it.
+    pub denied_reads: Vec<PathBuf>,
+    /// Paths that cannot be changed, existing or not: relative ones inside every writable root,
+    /// absolute ones as they are.
+    pub protected_paths: Vec<PathBuf>,
+    /// What of the network is there.
+    pub network: Network,
+    /// Which `/tmp` is there.
+    pub tmp: TmpPolicy,
+}
+
+impl SandboxPolicy {
+    /// A policy of this mode with no roots yet, the default protections and no network.
+    pub fn new(mode: SandboxMode) -> Self {
+        Self {
+            mode,
+            writable_roots: Vec::new(),
+            denied_reads: Vec::new(),
+            protected_paths: DEFAULT_PROTECTED.iter().map(PathBuf::from).collect(),
+            network: Network::Off,
+            tmp: TmpPolicy::Private,
+        }
+    }
+
+    /// The default: write in this workspace, read elsewhere, no network.
+    pub fn workspace_write(workspace: impl Into<PathBuf>) -> Self {
+        Self {
+            writable_roots: vec![workspace.into()],
+            ..Self::new(SandboxMode::WorkspaceWrite)
+        }
+    }
+
+    /// The folders that this policy really lets a command write to.
+    pub fn effective_writable_roots(&self) -> &[PathBuf] {
+        match self.mode {
+            SandboxMode::WorkspaceWrite => &self.writable_roots,
+            _ => &[],
+        }
+    }
+}
+
+/// Paths inside a writable root whose content runs code outside the fence later, when the user
+/// (or the user's editor or agent) comes by.
+pub const DEFAULT_PROTECTED: &[&str] = &[
+    // Hooks and commands that git runs for the user.
+    ".git/hooks",
+    ".git/config",
+    // Our own configuration and rules.
+    ".ringfence",
+    // Editors that run tasks from the project.
+    ".vscode",
+    ".idea",
+    // Other agents: settings with hooks, servers and instructions.
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".mcp.json",
+];
+
+/// Files below the home folder that run when the user's next shell or session starts. They matter
+/// where a writable root is the home folder or holds it.
+pub const DEFAULT_PROTECTED_IN_HOME: &[&str] = &[
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".gitconfig",
+    ".config/git",
+    ".config/fish",
+    ".config/autostart",
+    ".config/systemd",
+    ".config/nvim",
+    ".vimrc",
+    ".vim",
+    ".tmux.conf",
+    ".local/bin",
+    "bin",
+];
+
+/// Files and folders below the home folder that hold keys, credentials or other agents' state.
+pub const DEFAULT_DENIED_IN_HOME: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker/config.json",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/op",
+    ".config/rclone",
+    ".netrc",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".npmrc",
+    ".pypirc",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".terraform.d/credentials.tfrc.json",
+    ".password-store",
+    ".local/share/keyrings",
+    ".mozilla",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/ringfence",
+    ".local/state/ringfence",
+    ".claude",
+    ".claude.json",
+    ".codex",
+    ".gemini",
+    ".cursor",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+];
+
+/// System files that no command needs to read, and that a command of root's could.
+pub const DEFAULT_DENIED_IN_SYSTEM: &[&str] = &[
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/ssh/ssh_host_rsa_key",
+    "/etc/ssh/ssh_host_ecdsa_key",
+    "/etc/ssh/ssh_host_ed25519_key",
+    "/etc/ssl/private",
+];
