@@ -1,0 +1,84 @@
+//! Where the log and what vouches for it are kept, and how those directories are made.
+
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use super::log::AuditError;
+
+/// The two directories of an audit log. They should not lie inside each other, and a fenced
+/// command should be able to write neither.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditPlace {
+    /// The log files, one per harness process.
+    pub dir: PathBuf,
+    /// The key and the heads.
+    pub state_dir: PathBuf,
+}
+
+/// How the name of every log file ends.
+pub(super) const LOG_EXTENSION: &str = "jsonl";
+
+impl AuditPlace {
+    /// The file of the key.
+    pub(super) fn key_file(&self) -> PathBuf {
+        self.state_dir.join("audit.key")
+    }
+
+    /// The directory of the heads.
+    pub(super) fn heads(&self) -> PathBuf {
+        self.state_dir.join("audit-heads")
+    }
+
+    /// The head of the log file of this name.
+    pub(super) fn head_file(&self, log_name: &str) -> PathBuf {
+        self.heads().join(format!("{log_name}.head"))
+    }
+
+    /// Makes the directories that are missing and refuses those that others could write.
+    pub(super) fn prepare(&self) -> Result<(), AuditError> {
+        for dir in [&self.dir, &self.state_dir, &self.heads()] {
+            make_private_dir(dir)?;
+        }
+        Ok(())
+    }
+}
+
+fn make_private_dir(dir: &Path) -> Result<(), AuditError> {
+    let failed = |source| AuditError::Directory {
+        path: dir.to_owned(),
+        source,
+    };
+    // `recursive` accepts a directory that is there, with whatever mode it has.
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .map_err(failed)?;
+    let mode = fs::metadata(dir).map_err(failed)?.mode();
+    // An operator may let a group read the log, but whoever can write there can remove it.
+    if mode & 0o022 != 0 {
+        return Err(AuditError::Exposed {
+            path: dir.to_owned(),
+            mode: mode & 0o777,
+            want: 0o700,
+        });
+    }
+    Ok(())
+}
+
+/// The log files of a directory, in the order in which they were started.
+pub(super) fn log_files(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == LOG_EXTENSION)
+        {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

@@ -1,0 +1,424 @@
+//! What is recorded: the life of a session and of each call in it.
+//!
+//! A call is an [`Intent`] before it runs and an [`Outcome`] after, linked by the call's id;
+//! questions to a person and their answers stand between. These are the log's own types: others
+//! convert into them.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::redact::Redactor;
+
+/// The id of one tool call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallId(pub String);
+
+/// The id of one session.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionId(pub String);
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<T: Into<String>> From<T> for CallId {
+    fn from(id: T) -> Self {
+        Self(id.into())
+    }
+}
+
+impl<T: Into<String>> From<T> for SessionId {
+    fn from(id: T) -> Self {
+        Self(id.into())
+    }
+}
+
+/// One record of the audit log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Record {
+    /// A session began.
+    SessionStarted(SessionStarted),
+    /// A session ended.
+    SessionEnded(SessionEnded),
+    /// A call was judged and, unless denied, is about to run.
+    Intent(Intent),
+    /// A person or their stand-in is asked.
+    ApprovalAsked(ApprovalAsked),
+    /// They answered, or did not in time.
+    ApprovalAnswered(ApprovalAnswered),
+    /// A call ended.
+    Outcome(Outcome),
+}
+
+/// A session began.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionStarted {
+    /// The session.
+    pub session: SessionId,
+    /// Where it works.
+    pub cwd: PathBuf,
+    /// Its sandbox policy.
+    pub sandbox: String,
+    /// Its approval policy.
+    pub approval: String,
+    /// The front end that opened it (`cli`, `mcp`, …).
+    pub front: String,
+    /// The version of Ringfence.
+    pub version: String,
+}
+
+/// A session ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionEnded {
+    /// The session.
+    pub session: SessionId,
+    /// How many calls it made.
+    pub calls: u64,
+    /// Why it ended, where that is worth saying.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A command as it was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Command {
+    /// A shell script, a patch, a URL: one text.
+    Line(String),
+    /// A program and its arguments.
+    Argv(Vec<String>),
+}
+
+/// What was decided about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// It runs.
+    Allow,
+    /// It waits for an answer.
+    Ask,
+    /// It does not run.
+    Deny,
+}
+
+/// A call was judged. Written before anything runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Intent {
+    /// The call.
+    pub call: CallId,
+    /// Its session.
+    pub session: SessionId,
+    /// The script call that made this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<CallId>,
+    /// The tool.
+    pub tool: String,
+    /// What it is to do.
+    pub command: Command,
+    /// Where.
+    pub cwd: PathBuf,
+    /// The fence around it (`native`, `none`, …, with the policy's name).
+    pub sandbox: String,
+    /// What was decided.
+    pub verdict: Decision,
+    /// Why.
+    pub reason: String,
+    /// The rule that decided, with file and line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Who approved it, where somebody was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_by: Option<String>,
+    /// Why the model says that it needs this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub justification: Option<String>,
+}
+
+/// Somebody is asked about a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ApprovalAsked {
+    /// The call.
+    pub call: CallId,
+    /// Its session.
+    pub session: SessionId,
+    /// What they are asked about.
+    pub command: Command,
+    /// Why they are asked.
+    pub reason: String,
+    /// The rule that an answer may save.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposed_rule: Option<String>,
+    /// Why the model says that it needs this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub justification: Option<String>,
+}
+
+/// The answers to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// This once.
+    Approved,
+    /// For the rest of the session.
+    ApprovedForSession,
+    /// From now on, by a rule that was saved.
+    ApprovedWithRule,
+    /// No.
+    Denied,
+    /// No, and stop the turn.
+    Aborted,
+    /// No answer in time.
+    TimedOut,
+}
+
+/// A question was answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ApprovalAnswered {
+    /// The call.
+    pub call: CallId,
+    /// Its session.
+    pub session: SessionId,
+    /// The answer.
+    pub answer: Answer,
+    /// Who gave it (`terminal`, `console`, `scripted`, …).
+    pub by: String,
+    /// How long it took.
+    pub waited_ms: u64,
+    /// The rule that was saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+}
+
+/// A call ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The call.
+    pub call: CallId,
+    /// Its session.
+    pub session: SessionId,
+    /// The exit code, where something ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// How long it ran.
+    pub duration_ms: u64,
+    /// Whether it was stopped for taking too long.
+    pub timed_out: bool,
+    /// Whether the fence refused it something.
+    pub denied_by_sandbox: bool,
+    /// Bytes on its standard output.
+    pub stdout_bytes: u64,
+    /// Bytes on its standard error.
+    pub stderr_bytes: u64,
+    /// The code of the error, where the call failed as a call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Record {
+    /// The session that it belongs to.
+    pub fn session(&self) -> &SessionId {
+        match self {
+            Self::SessionStarted(record) => &record.session,
+            Self::SessionEnded(record) => &record.session,
+            Self::Intent(record) => &record.session,
+            Self::ApprovalAsked(record) => &record.session,
+            Self::ApprovalAnswered(record) => &record.session,
+            Self::Outcome(record) => &record.session,
+        }
+    }
+
+    /// The call that it belongs to.
+    pub fn call(&self) -> Option<&CallId> {
+        match self {
+            Self::SessionStarted(_) | Self::SessionEnded(_) => None,
+            Self::Intent(record) => Some(&record.call),
+            Self::ApprovalAsked(record) => Some(&record.call),
+            Self::ApprovalAnswered(record) => Some(&record.call),
+            Self::Outcome(record) => Some(&record.call),
+        }
+    }
+
+    /// The record as it may be kept: every text that came from outside redacted and bounded.
+    pub(super) fn fit_to_keep(mut self, redactor: &Redactor) -> Self {
+        let text = |text: &mut String| *text = clip(&redactor.text(text), TEXT_BYTES);
+        let maybe = |maybe: &mut Option<String>| {
+            if let Some(inner) = maybe {
+                text(inner);
+            }
+        };
+        let path = |path: &mut PathBuf| {
+            *path = PathBuf::from(clip(&redactor.text(&path.to_string_lossy()), TEXT_BYTES));
+        };
+        // Ids come from models, too.
+        let call = |id: &mut CallId| text(&mut id.0);
+        let session = |id: &mut SessionId| text(&mut id.0);
+        match &mut self {
+            Self::SessionStarted(SessionStarted {
+                session: id,
+                cwd,
+                sandbox,
+                approval,
+                front,
+                version,
+            }) => {
+                session(id);
+                path(cwd);
+                [sandbox, approval, front, version]
+                    .into_iter()
+                    .for_each(text);
+            }
+            Self::SessionEnded(SessionEnded {
+                session: id,
+                calls: _,
+                reason,
+            }) => {
+                session(id);
+                maybe(reason);
+            }
+            Self::Intent(intent) => {
+                let Intent {
+                    call: id,
+                    session: of,
+                    parent,
+                    tool,
+                    command,
+                    cwd,
+                    ..
+                } = intent;
+                call(id);
+                session(of);
+                parent.as_mut().into_iter().for_each(call);
+                text(tool);
+                command.fit_to_keep(redactor);
+                path(cwd);
+                let Intent {
+                    sandbox,
+                    reason,
+                    rule,
+                    approved_by,
+                    justification,
+                    ..
+                } = intent;
+                [sandbox, reason].into_iter().for_each(text);
+                [rule, approved_by, justification]
+                    .into_iter()
+                    .for_each(maybe);
+            }
+            Self::ApprovalAsked(asked) => {
+                let ApprovalAsked {
+                    call: id,
+                    session: of,
+                    command,
+                    reason,
+                    proposed_rule,
+                    justification,
+                } = asked;
+                call(id);
+                session(of);
+                command.fit_to_keep(redactor);
+                text(reason);
+                [proposed_rule, justification].into_iter().for_each(maybe);
+            }
+            Self::ApprovalAnswered(ApprovalAnswered {
+                call: id,
+                session: of,
+                by,
+                rule,
+                answer: _,
+                waited_ms: _,
+            }) => {
+                call(id);
+                session(of);
+                text(by);
+                maybe(rule);
+            }
+            Self::Outcome(Outcome {
+                call: id,
+                session: of,
+                error,
+                ..
+            }) => {
+                call(id);
+                session(of);
+                maybe(error);
+            }
+        }
+        self
+    }
+}
+
+/// How much of a command is kept.
+const COMMAND_BYTES: usize = 32 << 10;
+/// How much of any other text is kept.
+const TEXT_BYTES: usize = 4 << 10;
+
+impl Command {
+    fn fit_to_keep(&mut self, redactor: &Redactor) {
+        match self {
+            Self::Line(line) => *line = clip(&redactor.text(line), COMMAND_BYTES),
+            Self::Argv(argv) => *argv = clip_all(redactor.argv(argv), COMMAND_BYTES),
+        }
+    }
+}
+
+/// The beginning of a text, and how much is left out.
+fn clip(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let kept = &text[..text.floor_char_boundary(limit)];
+    format!("{kept}[{} more bytes]", text.len() - kept.len())
+}
+
+/// The first arguments, and how many are left out.
+fn clip_all(argv: Vec<String>, limit: usize) -> Vec<String> {
+    // An empty argument takes room as well.
+    const EACH: usize = 8;
+    let (mut room, count) = (limit, argv.len());
+    let mut kept = Vec::new();
+    for argument in argv {
+        if room < EACH {
+            kept.push(format!("[{} more arguments]", count - kept.len()));
+            break;
+        }
+        let argument = clip(&argument, room);
+        room = room.saturating_sub(argument.len() + EACH);
+        kept.push(argument);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_clipped_at_a_character() {
+        assert_eq!(clip("short", 5), "short");
+        assert_eq!(clip("grün und rot", 3), "gr[11 more bytes]");
+    }
+
+    #[test]
+    fn long_argument_lists_are_clipped() {
+        let kept = clip_all(
+            vec!["echo".into(), "x".repeat(100), "y".into(), "z".into()],
+            32,
+        );
+        assert_eq!(kept[0], "echo");
+        assert!(kept[1].ends_with("[80 more bytes]"), "{kept:?}");
+        assert_eq!(kept[2], "[2 more arguments]");
+    }
+}

@@ -1,0 +1,161 @@
+//! Secrets that are known by their looks: tokens with a maker's mark, JWTs, private keys, and the
+//! password in a URL.
+
+use super::{Span, is_reference};
+
+/// How a token begins, what it is made of, and how long the rest is at least.
+struct Token {
+    prefix: &'static str,
+    rest: fn(u8) -> bool,
+    at_least: usize,
+    /// For a short prefix that words may have, too: the rest must hold a digit or a capital.
+    mixed: bool,
+}
+
+const fn token(prefix: &'static str, rest: fn(u8) -> bool, at_least: usize) -> Token {
+    Token {
+        prefix,
+        rest,
+        at_least,
+        mixed: false,
+    }
+}
+
+const fn mixed(prefix: &'static str, rest: fn(u8) -> bool, at_least: usize) -> Token {
+    Token {
+        prefix,
+        rest,
+        at_least,
+        mixed: true,
+    }
+}
+
+const TOKENS: &[Token] = &[
+    token("ghp_", alphanumeric, 20),
+    token("gho_", alphanumeric, 20),
+    token("ghu_", alphanumeric, 20),
+    token("ghs_", alphanumeric, 20),
+    token("ghr_", alphanumeric, 20),
+    token("github_pat_", word, 20),
+    token("glpat-", dashed, 16),
+    mixed("sk-", dashed, 20),
+    token("sk_live_", word, 16),
+    token("sk_test_", word, 16),
+    token("rk_live_", word, 16),
+    token("whsec_", word, 16),
+    token("xoxb-", dashed, 10),
+    token("xoxp-", dashed, 10),
+    token("xoxa-", dashed, 10),
+    token("xoxr-", dashed, 10),
+    token("xoxs-", dashed, 10),
+    token("xapp-", dashed, 10),
+    token("AKIA", capital, 16),
+    token("ASIA", capital, 16),
+    token("AIza", dashed, 30),
+    token("ya29.", dashed, 20),
+    token("npm_", alphanumeric, 30),
+    token("pypi-", dashed, 30),
+    token("hf_", alphanumeric, 30),
+    token("dop_v1_", alphanumeric, 30),
+    token("shpat_", alphanumeric, 30),
+    mixed("SG.", dotted, 30),
+    token("AGE-SECRET-KEY-1", capital, 30),
+    token("hvs.", dashed, 20),
+];
+
+/// Finds everything that looks like a secret.
+pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
+    let bytes = text.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        let inside_word = at > 0 && dashed(bytes[at - 1]);
+        match byte {
+            b'-' if text[at..].starts_with("-----BEGIN ") => spans.extend(private_key(text, at)),
+            b':' if text[at..].starts_with("://") => spans.extend(url_password(text, at + 3)),
+            _ if inside_word || !byte.is_ascii_alphabetic() => {}
+            b'e' if text[at..].starts_with("eyJ") => spans.extend(jwt(bytes, at)),
+            b'B' | b'b' => spans.extend(bearer(text, at)),
+            _ => spans.extend(TOKENS.iter().find_map(|token| token.span(bytes, at))),
+        }
+    }
+}
+
+impl Token {
+    fn span(&self, bytes: &[u8], at: usize) -> Option<Span> {
+        let rest = bytes[at..].strip_prefix(self.prefix.as_bytes())?;
+        let length = rest.iter().take_while(|byte| (self.rest)(**byte)).count();
+        let looks = !self.mixed
+            || rest[..length]
+                .iter()
+                .any(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
+        (length >= self.at_least && looks).then(|| at..at + self.prefix.len() + length)
+    }
+}
+
+/// Three parts with dots between, the first of which is a JSON object in base64.
+fn jwt(bytes: &[u8], at: usize) -> Option<Span> {
+    let length = bytes[at..].iter().take_while(|byte| dotted(**byte)).count();
+    let mut parts = bytes[at..at + length].split(|byte| *byte == b'.');
+    let long = |part: Option<&[u8]>| part.is_some_and(|part| part.len() >= 8);
+    (long(parts.next()) && long(parts.next()) && parts.next().is_some()).then(|| at..at + length)
+}
+
+/// `Bearer` and a token, wherever it stands.
+fn bearer(text: &str, at: usize) -> Option<Span> {
+    let rest = text
+        .get(at..at + 7)
+        .filter(|word| word.eq_ignore_ascii_case("bearer "))?;
+    let start = at + rest.len();
+    let token = |byte: &u8| dotted(*byte) || matches!(byte, b'+' | b'/' | b'=' | b'~');
+    let length = text.as_bytes()[start..]
+        .iter()
+        .take_while(|byte| token(byte))
+        .count();
+    let mixed = text[start..start + length]
+        .bytes()
+        .any(|byte| byte.is_ascii_digit());
+    (length >= 16 && mixed).then(|| start..start + length)
+}
+
+/// A private key, up to its end, or to the end of the text if that is missing.
+fn private_key(text: &str, at: usize) -> Option<Span> {
+    let label_end = at + 11 + text[at + 11..].find("-----")?;
+    if !text[at..label_end].contains("PRIVATE KEY") {
+        return None;
+    }
+    let start = label_end + 5;
+    let end = text[start..]
+        .find("-----END ")
+        .map_or(text.len(), |length| start + length);
+    Some(start..end)
+}
+
+/// The password of `user:password@host`, which starts here.
+fn url_password(text: &str, start: usize) -> Option<Span> {
+    let ends = |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '`' | '<');
+    let authority = &text[start..];
+    let authority = &authority[..authority.find(ends).unwrap_or(authority.len())];
+    let (login, _) = authority.rsplit_once('@')?;
+    let (_, password) = login.split_once(':')?;
+    let end = start + login.len();
+    (!is_reference(password)).then(|| end - password.len()..end)
+}
+
+fn alphanumeric(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+}
+
+fn capital(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit()
+}
+
+fn word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn dashed(byte: u8) -> bool {
+    word(byte) || byte == b'-'
+}
+
+fn dotted(byte: u8) -> bool {
+    dashed(byte) || byte == b'.'
+}

@@ -1,0 +1,3 @@
+//! (being laid out)
+
+pub mod audit;
