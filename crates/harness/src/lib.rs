@@ -1,3 +1,4 @@
 //! (being laid out)
 
 pub mod audit;
+pub mod config;

@@ -1,0 +1,103 @@
+//! The reference page of all keys, `docs/configuration.md`.
+
+use std::fmt::Write as _;
+
+use super::key::{Key, Kind, Loosens, Merge};
+use super::keys::{KEYS, RESERVED_VARIABLES};
+use super::value::Value;
+
+/// The whole page. A test compares it with the one in `docs/`.
+pub fn reference_page() -> String {
+    let mut page = String::from(INTRODUCTION);
+    let mut section = "";
+    for key in KEYS {
+        if key.section != section {
+            section = key.section;
+            let _ = write!(
+                page,
+                "\n## [{section}]\n\n| key | accepts | default | what it does |\n|---|---|---|---|\n"
+            );
+        }
+        let accepts = key.kind.accepts().replace('"', "`");
+        let (name, default) = (key.name, default(key));
+        let _ = writeln!(
+            page,
+            "| `{name}` | {accepts} | {default} | {}{} |",
+            key.doc,
+            notes(key)
+        );
+    }
+    page.push_str("\n## Variables that are not configuration\n\n");
+    page.push_str("These begin like the others and are left alone: ");
+    let names: Vec<_> = RESERVED_VARIABLES
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect();
+    page.push_str(&names.join(", "));
+    page.push_str(".\n");
+    page
+}
+
+const INTRODUCTION: &str = "\
+# Configuration
+
+What this page is for: every setting, what it accepts and what it does. It is made from the program's own
+table of keys; to change it, change that table and run the tests with `UPDATE_EXPECT=1`.
+
+Settings come from these places, each over the one before:
+
+1. built-in defaults,
+2. the system's file, `/etc/ringfence/config.toml`,
+3. the user's file, `~/.config/ringfence/config.toml`,
+4. the project's file, `.ringfence/config.toml`,
+5. environment variables: `RINGFENCE_<SECTION>_<KEY>`, such as `RINGFENCE_SANDBOX_MODE=read-only`
+   (paths in a list are separated by `:`, names by `,`; a table is written `{ NAME = \"value\" }`),
+6. flags.
+
+`ringfence config show --origin` prints every value with the place that it came from. An unknown key, a value of
+the wrong type and a syntax error are errors that name the file and the line.
+
+A project's file may tighten the fence at once. What would loosen it is not honoured, and listed, until
+`ringfence trust` is run there. The last column says what counts as loosening.
+";
+
+fn default(key: &Key) -> String {
+    match (Value::from(key.default), key.kind) {
+        (Value::Nothing, Kind::Path) => "found out".into(),
+        (value, _) => format!("`{}`", key.write(&value)),
+    }
+}
+
+fn notes(key: &Key) -> String {
+    let adds = match key.merge {
+        Merge::Add => " Layers add to each other.",
+        Merge::Replace => "",
+    };
+    let loosens = match key.loosens {
+        Loosens::Never => return adds.to_owned(),
+        Loosens::Always => "any change".to_owned(),
+        Loosens::Later(order) => format!("a later one of {}", words(order, " < ")),
+        Loosens::To(words_) => words(words_, " or "),
+        Loosens::Unless(steps) => {
+            let steps: Vec<_> = steps
+                .iter()
+                .map(|(a, b)| format!("`{a}` to `{b}`"))
+                .collect();
+            format!("any change but {}", steps.join(", "))
+        }
+        Loosens::When(value) => format!("`{value}`"),
+        Loosens::Higher => "a larger value".to_owned(),
+        Loosens::Outside => "a path outside the workspace".to_owned(),
+        Loosens::Each => "each entry that is not there already".to_owned(),
+        Loosens::LoaderNames => "loader variables, `PATH`, `HOME`, `SHELL`, `IFS`, `RINGFENCE*`, and another value for what is set already".to_owned(),
+    };
+    format!("{adds} *Loosens:* {loosens}.")
+}
+
+fn words(words: &[&str], between: &str) -> String {
+    words
+        .iter()
+        .map(|word| format!("`{word}`"))
+        .collect::<Vec<_>>()
+        .join(between)
+}

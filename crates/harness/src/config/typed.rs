@@ -1,0 +1,462 @@
+//! The settings as the rest of the harness uses them: each with a type of its own.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ringfence_policy::permissions::{
+    ApprovalPolicy, DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, DEFAULT_PROTECTED,
+    DEFAULT_PROTECTED_IN_HOME, EnvironmentPolicy, Inherit, Limits, Network, SandboxMode,
+    SandboxPolicy, TmpPolicy,
+};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error as WordError, StrDeserializer};
+
+use super::resolve::Resolved;
+use super::value::Value;
+
+/// All settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// `[sandbox]`
+    pub sandbox: SandboxConfig,
+    /// `[approval]`
+    pub approval: ApprovalConfig,
+    /// `[environment]`
+    pub environment: EnvironmentPolicy,
+    /// `[limits]`
+    pub limits: Limits,
+    /// `[shell]`
+    pub shell: ShellConfig,
+    /// `[bash]`
+    pub bash: BashConfig,
+    /// `[output]`
+    pub output: OutputConfig,
+    /// `[audit]`
+    pub audit: AuditConfig,
+    /// `[script]`
+    pub script: ScriptConfig,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::from(&Resolved::defaults())
+    }
+}
+
+/// How far commands may reach.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxConfig {
+    /// Which of the four policies.
+    pub mode: SandboxMode,
+    /// What builds the fence.
+    pub backend: Backend,
+    /// Folders that may be written besides the workspace.
+    pub writable_roots: Vec<PathBuf>,
+    /// What cannot be read besides the defaults.
+    pub denied_reads: Vec<PathBuf>,
+    /// Defaults of the above that are readable after all.
+    pub allowed_reads: Vec<PathBuf>,
+    /// What cannot be changed besides the defaults.
+    pub protected_paths: Vec<PathBuf>,
+    /// Defaults of the above that may be changed after all.
+    pub unprotected_paths: Vec<PathBuf>,
+    /// What of the network is there.
+    pub network: Network,
+    /// Which `/tmp` is there.
+    pub tmp: TmpPolicy,
+    /// What to do where the fence cannot hold everything.
+    pub degraded: Degraded,
+    /// Whether a model may ask to leave the fence.
+    pub allow_disable_sandbox: bool,
+}
+
+impl SandboxConfig {
+    /// The policy for commands in this workspace, with all defaults in place.
+    pub fn policy(&self, workspace: &Path, home: Option<&Path>) -> SandboxPolicy {
+        let in_home = |names: &[&str]| -> Vec<PathBuf> {
+            home.map(|home| names.iter().map(|name| home.join(name)).collect())
+                .unwrap_or_default()
+        };
+        let mut writable_roots = vec![workspace.to_owned()];
+        add_new(&mut writable_roots, &self.writable_roots);
+        let mut denied_reads = in_home(DEFAULT_DENIED_IN_HOME);
+        denied_reads.extend(DEFAULT_DENIED_IN_SYSTEM.iter().map(PathBuf::from));
+        denied_reads.retain(|path| !self.allowed_reads.contains(path));
+        add_new(&mut denied_reads, &self.denied_reads);
+        let mut protected_paths: Vec<PathBuf> =
+            DEFAULT_PROTECTED.iter().map(PathBuf::from).collect();
+        protected_paths.extend(in_home(DEFAULT_PROTECTED_IN_HOME));
+        protected_paths.retain(|path| !self.unprotected_paths.contains(path));
+        add_new(&mut protected_paths, &self.protected_paths);
+        SandboxPolicy {
+            mode: self.mode,
+            writable_roots,
+            denied_reads,
+            protected_paths,
+            network: self.network,
+            tmp: self.tmp,
+        }
+    }
+}
+
+fn add_new(to: &mut Vec<PathBuf>, from: &[PathBuf]) {
+    for path in from {
+        if !to.contains(path) {
+            to.push(path.clone());
+        }
+    }
+}
+
+/// What builds the fence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backend {
+    /// The best that works here.
+    Auto,
+    /// The kernel's own means, without other programs.
+    Native,
+    /// The system's `bwrap`.
+    Bubblewrap,
+    /// Docker or Podman.
+    Container,
+    /// Nothing.
+    None,
+}
+
+/// What to do where the fence cannot hold all that the policy asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Degraded {
+    /// Refuse to run.
+    Refuse,
+    /// Run with what is left of the fence.
+    Allow,
+}
+
+/// When a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalConfig {
+    /// When.
+    pub policy: ApprovalPolicy,
+    /// How long to wait for the answer.
+    pub timeout: Duration,
+}
+
+/// The `shell` and `shell_command` tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellConfig {
+    /// The shell, where it is not to be found out.
+    pub path: Option<PathBuf>,
+    /// Whether commands see the environment of a login shell.
+    pub login: bool,
+    /// The time-out when a call names none.
+    pub timeout: Duration,
+}
+
+/// The `bash` tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BashConfig {
+    /// The time-out when a call names none.
+    pub default_timeout: Duration,
+    /// The longest that a call may name.
+    pub max_timeout: Duration,
+    /// Characters of output in a reply.
+    pub max_output_chars: u64,
+    /// Background tasks at once.
+    pub max_background_tasks: u64,
+    /// How long the output of an ended task is kept.
+    pub task_retention: Duration,
+    /// What happens to a command that takes too long.
+    pub on_timeout: OnTimeout,
+}
+
+/// What happens to a command that takes too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnTimeout {
+    /// It is killed.
+    Kill,
+    /// It becomes a background task.
+    Background,
+}
+
+/// How much output is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputConfig {
+    /// In memory, head and tail.
+    pub buffer_bytes: u64,
+    /// In a file.
+    pub spill_cap_bytes: u64,
+    /// How long to read on after the command ended.
+    pub drain: Duration,
+}
+
+/// The audit log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditConfig {
+    /// Whether it is kept.
+    pub enabled: bool,
+    /// Where, if not in the default place.
+    pub dir: Option<PathBuf>,
+}
+
+/// Scripts in a model's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptConfig {
+    /// Whether they run.
+    pub mode: ScriptMode,
+    /// What runs them.
+    pub runtime: ScriptRuntime,
+    /// `[script.limits]`
+    pub limits: ScriptLimits,
+    /// `[script.expose]`
+    pub expose: ExposeConfig,
+    /// `[script.worker_pool]`
+    pub worker_pool: WorkerPool,
+}
+
+/// Whether scripts run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScriptMode {
+    /// They are replaced by a warning.
+    Disabled,
+    /// They are checked and not run.
+    DryRun,
+    /// They run.
+    Enabled,
+}
+
+/// What runs scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScriptRuntime {
+    /// A fresh process for each.
+    #[serde(rename = "quickjs")]
+    QuickJs,
+    /// A thread of the harness.
+    InProcess,
+}
+
+/// Bounds of one script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptLimits {
+    /// How long it may run.
+    pub timeout: Duration,
+    /// Memory, in MiB.
+    pub memory_mb: u64,
+    /// Stack.
+    pub max_stack_bytes: u64,
+    /// Tool calls in all.
+    pub max_tool_calls: u64,
+    /// Tool calls at once.
+    pub max_concurrent_tool_calls: u64,
+    /// Size of what it returns.
+    pub max_return_size_bytes: u64,
+    /// Size of its source.
+    pub max_source_bytes: u64,
+    /// Whether it may end with calls that it did not await.
+    pub allow_detached_promises: bool,
+    /// Log lines in all.
+    pub max_log_events: u64,
+    /// Log lines in a second.
+    pub log_rate_per_sec: u64,
+}
+
+/// What a script sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExposeConfig {
+    /// Tools by name.
+    pub tools: Vec<String>,
+    /// The tools of MCP servers.
+    pub enable_mcp: bool,
+    /// Tasks that outlive it.
+    pub enable_spawn: bool,
+    /// HTTP requests.
+    pub enable_http: bool,
+}
+
+/// The processes that run scripts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerPool {
+    /// Scripts at once.
+    pub size: u64,
+    /// Whether the process from which workers are forked serves more than one script.
+    pub reuse_workers: bool,
+    /// Scripts after which that process is started anew.
+    pub max_scripts_per_worker: u64,
+}
+
+impl From<&Resolved> for Config {
+    fn from(resolved: &Resolved) -> Self {
+        let from = Typed(resolved);
+        Self {
+            sandbox: from.sandbox(),
+            approval: ApprovalConfig {
+                policy: from.word("approval.policy"),
+                timeout: from.millis("approval.timeout_ms"),
+            },
+            environment: EnvironmentPolicy {
+                inherit: from.word::<Inherit>("environment.inherit"),
+                include: from.list("environment.include"),
+                exclude: from.list("environment.exclude"),
+                set: from.table("environment.set"),
+            },
+            limits: Limits {
+                cpu_time: from.limit("limits.cpu_seconds").map(Duration::from_secs),
+                memory_bytes: from.limit("limits.memory_bytes"),
+                processes: from.limit("limits.processes"),
+                file_size_bytes: from.limit("limits.file_size_bytes"),
+                open_files: from.limit("limits.open_files"),
+                tmp_bytes: from.limit("limits.tmp_bytes"),
+            },
+            shell: ShellConfig {
+                path: from.path("shell.path"),
+                login: from.switch("shell.login"),
+                timeout: from.millis("shell.timeout_ms"),
+            },
+            bash: from.bash(),
+            output: OutputConfig {
+                buffer_bytes: from.number("output.buffer_bytes"),
+                spill_cap_bytes: from.number("output.spill_cap_bytes"),
+                drain: from.millis("output.drain_ms"),
+            },
+            audit: AuditConfig {
+                enabled: from.switch("audit.enabled"),
+                dir: from.path("audit.dir"),
+            },
+            script: from.script(),
+        }
+    }
+}
+
+/// Settings by name and type. The table of keys has made sure of both: a setting has the type of
+/// its key, and a test reads every key and every word of every choice through here.
+struct Typed<'a>(&'a Resolved);
+
+impl Typed<'_> {
+    fn sandbox(&self) -> SandboxConfig {
+        SandboxConfig {
+            mode: self.word("sandbox.mode"),
+            backend: self.word("sandbox.backend"),
+            writable_roots: self.paths("sandbox.writable_roots"),
+            denied_reads: self.paths("sandbox.denied_reads"),
+            allowed_reads: self.paths("sandbox.allowed_reads"),
+            protected_paths: self.paths("sandbox.protected_paths"),
+            unprotected_paths: self.paths("sandbox.unprotected_paths"),
+            network: self.word("sandbox.network"),
+            tmp: self.word("sandbox.tmp"),
+            degraded: self.word("sandbox.degraded"),
+            allow_disable_sandbox: self.switch("sandbox.allow_disable_sandbox"),
+        }
+    }
+
+    fn bash(&self) -> BashConfig {
+        let hours = self.number("bash.task_retention_hours");
+        BashConfig {
+            default_timeout: self.millis("bash.default_timeout_ms"),
+            max_timeout: self.millis("bash.max_timeout_ms"),
+            max_output_chars: self.number("bash.max_output_chars"),
+            max_background_tasks: self.number("bash.max_background_tasks"),
+            task_retention: Duration::from_secs(hours.saturating_mul(3600)),
+            on_timeout: self.word("bash.on_timeout"),
+        }
+    }
+
+    fn script(&self) -> ScriptConfig {
+        ScriptConfig {
+            mode: self.word("script.mode"),
+            runtime: self.word("script.runtime"),
+            limits: ScriptLimits {
+                timeout: self.millis("script.limits.timeout_ms"),
+                memory_mb: self.number("script.limits.memory_mb"),
+                max_stack_bytes: self.number("script.limits.max_stack_bytes"),
+                max_tool_calls: self.number("script.limits.max_tool_calls"),
+                max_concurrent_tool_calls: self.number("script.limits.max_concurrent_tool_calls"),
+                max_return_size_bytes: self.number("script.limits.max_return_size_bytes"),
+                max_source_bytes: self.number("script.limits.max_source_bytes"),
+                allow_detached_promises: self.switch("script.limits.allow_detached_promises"),
+                max_log_events: self.number("script.limits.max_log_events"),
+                log_rate_per_sec: self.number("script.limits.log_rate_per_sec"),
+            },
+            expose: ExposeConfig {
+                tools: self.list("script.expose.tools"),
+                enable_mcp: self.switch("script.expose.enable_mcp"),
+                enable_spawn: self.switch("script.expose.enable_spawn"),
+                enable_http: self.switch("script.expose.enable_http"),
+            },
+            worker_pool: WorkerPool {
+                size: self.number("script.worker_pool.size"),
+                reuse_workers: self.switch("script.worker_pool.reuse_workers"),
+                max_scripts_per_worker: self.number("script.worker_pool.max_scripts_per_worker"),
+            },
+        }
+    }
+
+    fn value(&self, path: &str) -> Value {
+        let Some(setting) = self.0.get(path) else {
+            unreachable!("`{path}` is in the table")
+        };
+        setting.value()
+    }
+
+    fn word<T: for<'de> Deserialize<'de>>(&self, path: &str) -> T {
+        let Value::Text(word) = self.value(path) else {
+            unreachable!("`{path}` is a word")
+        };
+        let words: StrDeserializer<'_, WordError> = word.as_str().into_deserializer();
+        T::deserialize(words).unwrap_or_else(|error| unreachable!("`{path}` is a choice: {error}"))
+    }
+
+    fn switch(&self, path: &str) -> bool {
+        let Value::Bool(value) = self.value(path) else {
+            unreachable!("`{path}` is a switch")
+        };
+        value
+    }
+
+    fn limit(&self, path: &str) -> Option<u64> {
+        match self.value(path) {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    fn number(&self, path: &str) -> u64 {
+        let Value::Number(number) = self.value(path) else {
+            unreachable!("`{path}` is a number")
+        };
+        number
+    }
+
+    fn millis(&self, path: &str) -> Duration {
+        Duration::from_millis(self.number(path))
+    }
+
+    fn path(&self, path: &str) -> Option<PathBuf> {
+        match self.value(path) {
+            Value::Text(text) => Some(PathBuf::from(text)),
+            _ => None,
+        }
+    }
+
+    fn list(&self, path: &str) -> Vec<String> {
+        let Value::List(items) = self.value(path) else {
+            unreachable!("`{path}` is a list")
+        };
+        items
+    }
+
+    fn paths(&self, path: &str) -> Vec<PathBuf> {
+        self.list(path).into_iter().map(PathBuf::from).collect()
+    }
+
+    fn table(&self, path: &str) -> BTreeMap<String, String> {
+        let Value::Table(items) = self.value(path) else {
+            unreachable!("`{path}` is a table")
+        };
+        items
+    }
+}
