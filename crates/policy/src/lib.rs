@@ -10,13 +10,21 @@
 #![forbid(unsafe_code)]
 
 pub mod action;
+pub mod classify;
 pub mod command_line;
+pub mod facts;
 pub mod ground;
+pub mod judge;
 pub mod permissions;
 pub mod permit;
+pub mod settle;
 pub mod shell;
+pub mod verdict;
 
 pub use action::Action;
 pub use ground::Ground;
+pub use judge::judge;
 pub use permit::Permit;
+pub use settle::settle;
 pub use shell::ShellKind;
+pub use verdict::Verdict;

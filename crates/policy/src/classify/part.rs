@@ -1,0 +1,460 @@
+//! Judging one simple command by the tables.
+
+use super::{
+    Class, Findings, environment,
+    path::{self, spread},
+    table::{Mark, MarkValue, Operands, Options, Tool},
+    tables,
+};
+use crate::{
+    facts::{
+        Direction, Facts, Redirection, SimpleCommand, Word, base_name,
+        options::{Arguments, may_be_option},
+        wrapper::{self, Runs},
+    },
+    ground::Ground,
+    shell::ShellKind,
+};
+
+/// Folders in which a program is the one that its name says.
+const SYSTEM_FOLDERS: &[&str] = &[
+    "/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/usr/local/sbin/",
+    "/opt/homebrew/bin/",
+];
+
+/// Judges a command and what it does to files.
+pub(super) fn judge(command: &SimpleCommand, facts: &Facts, ground: &Ground, findings: &mut Findings) {
+    for assignment in &command.assignments {
+        environment::judge(assignment, findings);
+    }
+    let text = shown(command);
+    if let Some(kind) = facts.shell.filter(|kind| !kind.is_bourne()) {
+        judge_windows(command, kind, &text, findings);
+        return;
+    }
+    let Some(program) = command.program() else { return };
+    let name = base_name(program);
+    let own = own_words(command);
+    let case = Case { command, words: own, ground, text: &text };
+    if program.contains('/') && !SYSTEM_FOLDERS.iter().any(|f| program.strip_prefix(f) == Some(name)) {
+        let read = spread(&command.words[0], &command.directory, ground);
+        let (class, why) = path::reading(&read, ground);
+        findings.add(class.max(Class::Unknown), &text, if why.is_empty() { "it runs a program by its path".to_owned() } else { why });
+    }
+    if command.wrapper && wrapper::find(name).is_some_and(|w| w.transparent && w.runs != Runs::Find) {
+        return findings.add(Class::ReadOnly, &text, "it runs another program, which is judged itself");
+    }
+    match tables::find(name) {
+        Some(tool) if matches!(name, "find" | "gfind") => {
+            case.tool(tool, &without_programs(&own[1..]), findings);
+        }
+        Some(tool) => case.tool(tool, &own[1..], findings),
+        None if facts.functions.iter().any(|f| f.name == program) => {
+            findings.add(Class::ReadOnly, &text, "it calls a function of the same text");
+        }
+        None => findings.add(Class::Unknown, &text, format!("`{name}` is not a program that is known")),
+    }
+}
+
+/// The words of a command that are its own: for a wrapper, those before what it runs.
+pub(crate) fn own_words(command: &SimpleCommand) -> &[Word] {
+    let words = &command.words;
+    if !command.wrapper {
+        return words;
+    }
+    let Some(program) = command.program() else { return words };
+    let Some(wrapper) = wrapper::find(base_name(program)) else { return words };
+    let rest = 1 + wrapper.options.read(&words[1..]).rest.min(words.len() - 1);
+    let end = match wrapper.runs {
+        Runs::Program { skip } => rest + skip,
+        Runs::Supplied | Runs::Parallel | Runs::Joined { .. } => rest,
+        Runs::Assignments => {
+            rest + words[rest..].iter().take_while(|w| w.known_start().contains('=')).count()
+        }
+        Runs::Shell | Runs::Operand(_) => 1,
+        Runs::Subcommand(_) => 2,
+        Runs::Option(_) | Runs::Find | Runs::Alias => words.len(),
+    };
+    &words[..end.min(words.len())]
+}
+
+/// The command as it was written.
+pub(super) fn shown(command: &SimpleCommand) -> String {
+    let mut text = String::new();
+    for word in &command.words {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&word.text);
+        if text.len() > 400 {
+            break;
+        }
+    }
+    text
+}
+
+/// What a redirection does.
+pub(super) fn judge_redirection(redirection: &Redirection, ground: &Ground, findings: &mut Findings) {
+    let sign = match redirection.direction {
+        Direction::Read => "<",
+        Direction::Write => ">",
+        Direction::Append => ">>",
+        Direction::ReadWrite => "<>",
+    };
+    let text = format!("{sign} {}", redirection.target.text);
+    if path::is_unc(&redirection.target) && redirection.target.text.starts_with('\\') {
+        return findings.whole(Class::Dangerous, &text, "it uses a Windows network path");
+    }
+    for word in redirection.target.supposed(4).into_iter().flatten().chain([redirection.target.clone()]) {
+        let spread = spread(&word, &redirection.directory, ground);
+        let (class, why) = if redirection.direction.writes() {
+            path::writing(&spread, ground)
+        } else {
+            path::reading(&spread, ground)
+        };
+        if class > Class::ReadOnly {
+            findings.add(class, &text, why);
+        }
+    }
+}
+
+/// One command on its way through a tool's entry.
+struct Case<'c> {
+    command: &'c SimpleCommand,
+    words: &'c [Word],
+    ground: &'c Ground,
+    text: &'c str,
+}
+
+impl Case<'_> {
+    fn tool(&self, tool: &Tool, words: &[Word], findings: &mut Findings) {
+        let found = self.options(tool, words, findings);
+        if !tool.subcommands.is_empty() {
+            return self.subcommand(tool, words, &found, findings);
+        }
+        let alone = found.operands.is_empty() && !self.command.supplied && !self.command.wrapper;
+        let class = tool.alone.filter(|_| alone).unwrap_or(tool.class);
+        findings.add(class, self.text, tool.why);
+        if tool.names.contains("awk") || tool.names.starts_with("sed") {
+            let name = tool.names.split(' ').next().unwrap_or_default();
+            for file in super::scripts::judge(name, &self.all_operands(words, &found), self.text, findings) {
+                self.read(file, findings);
+            }
+            return;
+        }
+        self.operands(tool, &found, findings);
+    }
+
+    /// With options that end at the first operand, the operands are that one and all that follow.
+    fn all_operands<'w>(&self, words: &'w [Word], found: &Arguments<'w>) -> Arguments<'w> {
+        let mut all = Arguments { options: found.options.clone(), ..Arguments::default() };
+        all.operands = if found.rest < words.len() {
+            words[found.rest..].iter().collect()
+        } else {
+            found.operands.clone()
+        };
+        all
+    }
+
+    /// The subcommand that the first operand names.
+    fn subcommand(&self, tool: &Tool, words: &[Word], found: &Arguments<'_>, findings: &mut Findings) {
+        let Some(first) = found.operands.first() else {
+            let class = tool.alone.unwrap_or(Class::ReadOnly);
+            return findings.add(class, self.text, tool.why);
+        };
+        let at = words.iter().position(|word| std::ptr::eq(word, *first)).unwrap_or(0);
+        let known = first.literal().and_then(|name| tool.subcommands.iter().find(|sub| sub.is_named(name)));
+        match known {
+            Some(sub) => self.tool(sub, &words[at + 1..], findings),
+            None => findings.add(tool.class, self.text, tool.why),
+        }
+    }
+
+    /// Reads the options, and notes those that change the class.
+    fn options<'w>(&self, tool: &Tool, words: &'w [Word], findings: &mut Findings) -> Arguments<'w> {
+        match tool.options {
+            Options::Any => self.any_options(tool, words, findings),
+            Options::Known(grammar) => {
+                let found = grammar.read(words);
+                for unknown in &found.unknown {
+                    let class = tool.class.max(Class::Unknown);
+                    findings.add(class, self.text, format!("what the option {} does is not known", unknown.text));
+                }
+                if found.open || (self.command.supplied && tool.operands != Operands::Deleted) {
+                    findings.add(tool.class.max(Class::Unknown), self.text, "a computed word may be an option");
+                }
+                for (name, value) in &found.options {
+                    let marks = tool.marks.iter().filter(|mark| named(mark, name));
+                    for mark in marks {
+                        self.mark(mark, value.as_ref(), findings);
+                    }
+                }
+                found
+            }
+        }
+    }
+
+    /// Options of a tool that may have any: only the marked ones matter, also when abbreviated.
+    fn any_options<'w>(&self, tool: &Tool, words: &'w [Word], findings: &mut Findings) -> Arguments<'w> {
+        let mut found = Arguments { rest: words.len(), ..Arguments::default() };
+        let mut options = true;
+        for (index, word) in words.iter().enumerate() {
+            let start = word.known_start();
+            if options && start == "--" {
+                options = false;
+                continue;
+            }
+            if !(options && start.len() > 1 && start.starts_with('-')) {
+                if options && may_be_option(word) && !tool.marks.is_empty() {
+                    findings.add(tool.class.max(Class::Unknown), self.text, "a computed word may be an option");
+                }
+                found.operands.push(word);
+                continue;
+            }
+            let name = start.split_once('=').map_or(start, |(name, _)| name);
+            found.options.push((name.to_owned(), None));
+            for mark in tool.marks {
+                if mark.names.split(' ').any(|known| may_be(known, name)) {
+                    let value = attached(word).or_else(|| words.get(index + 1).cloned());
+                    self.mark(mark, value.as_ref(), findings);
+                }
+            }
+        }
+        if self.command.supplied && !tool.marks.is_empty() {
+            findings.add(tool.class.max(Class::Unknown), self.text, "a supplied word may be an option");
+        }
+        found
+    }
+
+    fn mark(&self, mark: &Mark, value: Option<&Word>, findings: &mut Findings) {
+        match (mark.value, value) {
+            (MarkValue::Written, Some(value)) if !value.is("-") => self.write(value, findings),
+            (MarkValue::Folder, Some(value)) => {
+                let (class, why) = path::reading(&spread(value, &self.command.directory, self.ground), self.ground);
+                if class > Class::ReadOnly {
+                    findings.add(class, self.text, why);
+                }
+            }
+            (MarkValue::Written, _) => {}
+            _ => findings.add(mark.class, self.text, format!("{}: {}", mark.names.replace(' ', " or "), mark.why)),
+        }
+    }
+
+    fn write(&self, word: &Word, findings: &mut Findings) {
+        let (class, why) = path::writing(&spread(word, &self.command.directory, self.ground), self.ground);
+        if class > Class::ReadOnly {
+            findings.add(class, self.text, why);
+        }
+    }
+
+    fn read(&self, word: &Word, findings: &mut Findings) {
+        let (class, why) = path::reading(&spread(word, &self.command.directory, self.ground), self.ground);
+        if class > Class::ReadOnly {
+            findings.add(class, self.text, why);
+        }
+    }
+
+    fn delete(&self, word: &Word, recursive: bool, findings: &mut Findings) {
+        let (class, why) = path::deletion(&spread(word, &self.command.directory, self.ground), recursive, self.ground);
+        findings.add(class, self.text, why);
+    }
+
+    fn operands(&self, tool: &Tool, found: &Arguments<'_>, findings: &mut Findings) {
+        let operands = &found.operands;
+        match tool.operands {
+            Operands::Ignored => {}
+            Operands::None => {
+                if !operands.is_empty() || self.command.supplied {
+                    findings.add(Class::Unknown, self.text, "what its operand does is not known");
+                }
+            }
+            Operands::Read | Operands::Script => {
+                for word in operands {
+                    self.read(word, findings);
+                }
+            }
+            Operands::Written => {
+                for word in operands {
+                    self.write(word, findings);
+                }
+                self.more(findings);
+            }
+            Operands::LastWritten | Operands::Moved => self.last_written(tool, found, findings),
+            Operands::Deleted => self.deleted(tool, found, findings),
+            Operands::Changed => self.changed(found, findings),
+            Operands::Assigned => self.assigned(operands, findings),
+            Operands::Searched => self.searched(findings),
+        }
+    }
+
+    /// Arguments that arrive only at run time.
+    fn more(&self, findings: &mut Findings) {
+        if self.command.supplied {
+            findings.add(Class::Unknown, self.text, "which files it changes is supplied by another program");
+        }
+    }
+
+    fn last_written(&self, tool: &Tool, found: &Arguments<'_>, findings: &mut Findings) {
+        let target = found.value(&["-t", "--target-directory"]);
+        let (sources, last) = match (target, found.operands.split_last()) {
+            (Some(folder), _) => (found.operands.as_slice(), Some(folder)),
+            (None, Some((last, sources))) => (sources, Some(*last)),
+            (None, None) => (&[][..], None),
+        };
+        if let Some(last) = last {
+            self.write(last, findings);
+        }
+        for word in sources {
+            self.read(word, findings);
+            if tool.operands == Operands::Moved {
+                self.delete(word, true, findings);
+            }
+        }
+        self.more(findings);
+    }
+
+    fn deleted(&self, tool: &Tool, found: &Arguments<'_>, findings: &mut Findings) {
+        let recursive = found.has(&["-r", "-R", "--recursive"]) || tool.is_named("shred");
+        let forced = found.has(&["-f", "--force"]);
+        for word in &found.operands {
+            self.delete(word, recursive, findings);
+        }
+        if self.command.supplied && recursive {
+            findings.add(Class::Suspicious, self.text, "which folders it deletes is supplied by another program");
+        }
+        if recursive && forced && self.command.chained {
+            findings.add(Class::Suspicious, self.text, "a forced deletion of folders stands behind another command");
+        }
+        self.more(findings);
+    }
+
+    fn changed(&self, found: &Arguments<'_>, findings: &mut Findings) {
+        let recursive = found.has(&["-R", "--recursive"]);
+        let skip = usize::from(found.value(&["--reference"]).is_none());
+        for word in found.operands.iter().skip(skip) {
+            let spread = spread(word, &self.command.directory, self.ground);
+            if recursive {
+                let (class, why) = path::deletion(&spread, true, self.ground);
+                if class == Class::Dangerous {
+                    findings.add(class, self.text, why.replace("deletes", "changes the rights of"));
+                }
+            }
+            self.write(word, findings);
+        }
+        let special = found.operands.first().and_then(|word| word.literal()).is_some_and(|mode| {
+            (mode.contains('s') && mode.contains(['+', '='])) || (mode.len() == 4 && mode.starts_with(['2', '4', '6', '7']))
+        });
+        if special && self.words[0].literal().is_some_and(|w| base_name(w) == "chmod") {
+            findings.add(Class::Suspicious, self.text, "it makes a program run with its owner's rights");
+        }
+        self.more(findings);
+    }
+
+    /// `dd if=… of=…`.
+    fn assigned(&self, operands: &[&Word], findings: &mut Findings) {
+        for word in operands {
+            let Some((key, value)) = word.known_start().split_once('=') else {
+                findings.add(Class::Unknown, self.text, "an operand is computed");
+                continue;
+            };
+            let mut pieces = vec![crate::facts::Piece::Text(value.to_owned())];
+            pieces.extend(word.pieces.iter().skip(1).cloned());
+            let value = Word::from_pieces(word.text.clone(), pieces);
+            match key {
+                "of" => self.write(&value, findings),
+                "if" => self.read(&value, findings),
+                _ => {}
+            }
+        }
+        self.more(findings);
+    }
+
+    /// `find`: start paths, and what the expression does.
+    fn searched(&self, findings: &mut Findings) {
+        let words = &self.words[1..];
+        let starts: Vec<&Word> =
+            words.iter().take_while(|w| !w.known_start().starts_with(['-', '(', '!'])).collect();
+        for start in &starts {
+            self.read(start, findings);
+        }
+        for (index, word) in words.iter().enumerate() {
+            let Some(value) = word.literal() else { continue };
+            match value {
+                "-delete" => {
+                    let here = Word::of(".");
+                    let all = if starts.is_empty() { vec![&here] } else { starts.clone() };
+                    for start in all {
+                        self.delete(start, true, findings);
+                    }
+                }
+                "-fprint" | "-fprint0" | "-fls" | "-fprintf" => match words.get(index + 1) {
+                    Some(target) => self.write(target, findings),
+                    None => findings.add(Class::Unknown, self.text, "it writes a file"),
+                },
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The words of `find` without the programs it runs, which are judged themselves.
+fn without_programs(words: &[Word]) -> Vec<Word> {
+    let mut kept = Vec::new();
+    let mut inside = false;
+    for (index, word) in words.iter().enumerate() {
+        if inside {
+            inside = !(word.is(";") || (word.is("+") && words[index - 1].is("{}")));
+            continue;
+        }
+        inside = ["-exec", "-execdir", "-ok", "-okdir"].iter().any(|option| word.is(option));
+        kept.push(word.clone());
+    }
+    kept
+}
+
+fn named(mark: &Mark, name: &str) -> bool {
+    mark.names.split(' ').any(|known| known == name)
+}
+
+/// Whether an option as written may be this known one: itself, an abbreviation of a long one, or a
+/// letter in a bundle.
+fn may_be(known: &str, written: &str) -> bool {
+    if known == written {
+        return true;
+    }
+    if known.starts_with("--") {
+        return written.starts_with("--") && written.len() > 2 && known.starts_with(written);
+    }
+    if known.len() == 2 && !written.starts_with("--") {
+        return known.chars().nth(1).is_some_and(|letter| written[1..].contains(letter));
+    }
+    false
+}
+
+/// The value that is attached to an option.
+fn attached(word: &Word) -> Option<Word> {
+    let start = word.known_start();
+    let (_, value) = start.split_once('=')?;
+    let mut pieces = vec![crate::facts::Piece::Text(value.to_owned())];
+    pieces.extend(word.pieces.iter().skip(1).cloned());
+    Some(Word::from_pieces(word.text.clone(), pieces))
+}
+
+/// Windows shells: network paths are refused, few programs are known.
+fn judge_windows(command: &SimpleCommand, kind: ShellKind, text: &str, findings: &mut Findings) {
+    if command.words.iter().any(path::is_unc) {
+        return findings.whole(Class::Dangerous, text, "it uses a Windows network path");
+    }
+    let Some(program) = command.program() else { return };
+    let lower = program.to_ascii_lowercase();
+    let name = lower.rsplit(['/', '\\']).next().unwrap_or(&lower);
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    let table = if kind == ShellKind::Cmd { tables::windows::CMD } else { tables::windows::POWERSHELL };
+    match table.iter().find(|tool| tool.is_named(name)) {
+        Some(tool) => {
+            let class = tables::windows::destroys(name, &command.words).unwrap_or(tool.class);
+            findings.add(class, text, tool.why);
+        }
+        None => findings.add(Class::Unknown, text, format!("`{name}` is not a program that is known")),
+    }
+}
