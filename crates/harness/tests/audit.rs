@@ -440,6 +440,33 @@ fn a_killed_process_leaves_a_log_that_verifies_with_all_that_it_was_told_is_kept
     assert_eq!(place.verify().files.len(), 30);
 }
 
+/// A limit on the size of files ends a write halfway, as a full disk does.
+#[test]
+fn a_write_that_ends_halfway_is_an_error_and_leaves_no_trace() {
+    let place = Place::new();
+    let output = std::process::Command::new("sh")
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -f 20; exec \"$0\" --exact victim --nocapture",
+        ])
+        .arg(std::env::current_exe().unwrap())
+        .env(VICTIM, place.place.dir.parent().unwrap())
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        error.contains("Write") && error.contains("FileTooLarge"),
+        "{error}"
+    );
+    let told = String::from_utf8_lossy(&output.stdout)
+        .matches("recorded")
+        .count() as u64;
+    let report = place.verify();
+    assert_eq!(report.files[0].finding, Finding::Intact);
+    assert!(told > 0 && report.records() == told, "{report:?}");
+}
+
 #[test]
 fn a_log_that_was_opened_and_never_written_is_intact() {
     let place = Place::new();

@@ -3,7 +3,7 @@
 //! Reading does not verify: it shows what stands there. [`super::verify`] says whether to believe
 //! it.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -96,7 +96,7 @@ impl Iterator for Entries {
                 }
             }
             let path = self.files.pop()?;
-            match File::open(&path) {
+            match open_plain(&path) {
                 Ok(file) => {
                     self.current = Some(OpenFile {
                         path,
@@ -108,6 +108,14 @@ impl Iterator for Entries {
             }
         }
     }
+}
+
+/// A pipe that somebody put there would make us wait for ever.
+fn open_plain(path: &Path) -> io::Result<File> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::Error::other("not a plain file"));
+    }
+    File::open(path)
 }
 
 impl OpenFile {

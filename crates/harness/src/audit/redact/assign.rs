@@ -79,8 +79,8 @@ fn name_before(text: &str, separator: usize) -> Option<Span> {
     if bytes[separator] == b'=' && end > 0 && bytes[end - 1] == b'+' {
         end -= 1;
     }
-    // Only blanks, or a closing quote (which a shell may have to escape).
-    while end > 0 && matches!(bytes[end - 1], b' ' | b'"' | b'\'' | b'\\') {
+    // Blanks, a closing quote (which a shell may have to escape), the end of an index.
+    while end > 0 && matches!(bytes[end - 1], b' ' | b'"' | b'\'' | b'\\' | b']') {
         end -= 1;
     }
     let name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');

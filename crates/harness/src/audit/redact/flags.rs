@@ -82,6 +82,13 @@ pub(super) fn find(words: &[Word<'_>], mut report: impl FnMut(usize, Span)) {
         }
         login |= text == "login";
         let next = words.get(at + 1).map(Word::bare);
+        // `aws configure set aws_secret_access_key …`
+        let set = at > 0 && words[at - 1].text == "set" && names::is_secret(text);
+        if let Some((value, span)) = next.clone().filter(|_| set)
+            && is_hidden(value, words[at + 1].text)
+        {
+            report(at + 1, span);
+        }
         if let Some(flag) = text.strip_prefix("--") {
             // With `=` it is an assignment, which is found as such.
             let waits = !flag.contains('=') && names::is_secret(flag);

@@ -15,6 +15,8 @@ mod words;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use ringfence_policy::permissions::is_secret_name;
+
 /// What stands in the place of a secret.
 const REDACTED: &str = "[redacted]";
 
@@ -42,6 +44,19 @@ impl Redactor {
         known.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         known.dedup();
         Self { known }
+    }
+
+    /// A redactor that knows the values of those variables whose names say that they are secrets.
+    /// (Loader variables are kept from commands as well, but what they hold is no secret.)
+    pub fn knowing_secrets_of<'a>(
+        environment: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
+        Self::knowing(
+            environment
+                .into_iter()
+                .filter(|(name, _)| is_secret_name(name))
+                .map(|(_, value)| value),
+        )
     }
 
     /// A text without its secrets.

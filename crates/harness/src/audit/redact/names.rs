@@ -29,6 +29,16 @@ const SECRET: &[&str] = &[
     "bearer",
 ];
 
+/// Ends of words that are written together, as in `PGPASSWORD`.
+const ENDS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "apikey",
+];
+
 /// What makes a `key` a secret one.
 const BEFORE_KEY: &[&str] = &[
     "access",
@@ -72,6 +82,11 @@ const BEFORE_HARMLESS_KEY: &[&str] = &[
 /// Ends of names that speak about a secret without holding it.
 const HARMLESS_END: &[&str] = &[
     "algorithm",
+    "cmd",
+    "command",
+    "env",
+    "fd",
+    "stdin",
     "count",
     "dir",
     "directory",
@@ -129,7 +144,11 @@ pub(super) fn is_secret(name: &str) -> bool {
             "key" | "keys" => before.is_some_and(|before| {
                 BEFORE_KEY.contains(&before) || (capitals && !BEFORE_HARMLESS_KEY.contains(&before))
             }),
-            word => SECRET.contains(&word),
+            // `DB_PASS` and `PASS`; but not the `pass: 12` of a test's summary.
+            "pass" => capitals || before.is_some(),
+            // `REDISCLI_AUTH`, and what npm calls it; but not `--auth basic`.
+            "auth" => name == "_auth" || (capitals && before.is_some()),
+            word => SECRET.contains(&word) || ENDS.iter().any(|end| word.ends_with(end)),
         }
     })
 }

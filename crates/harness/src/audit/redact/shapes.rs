@@ -135,7 +135,11 @@ fn url_password(text: &str, start: usize) -> Option<Span> {
     let authority = &text[start..];
     let authority = &authority[..authority.find(ends).unwrap_or(authority.len())];
     let (login, _) = authority.rsplit_once('@')?;
-    let (_, password) = login.split_once(':')?;
+    let (user, password) = login.split_once(':')?;
+    // A token in the user's place, with the filler that GitHub documents for the password.
+    if password.is_empty() || password == "x-oauth-basic" {
+        return (!is_reference(user)).then(|| start..start + user.len());
+    }
     let end = start + login.len();
     (!is_reference(password)).then(|| end - password.len()..end)
 }

@@ -15,6 +15,14 @@ fn secrets_are_taken_out_of_texts() {
         "PASSWORD=\"‹a \\\" b›\" cmd",
         "PASSWORD='‹$ecret›' cmd",
         "STRIPE_KEY=‹abc› x",
+        "PGPASSWORD=‹abc› psql",
+        "DB_PASS=‹abc› REDISCLI_AUTH=‹def› x",
+        "echo '//registry.npmjs.org/:_auth=‹abc›' >> .npmrc",
+        "aws configure set aws_secret_access_key ‹abc›",
+        "python3 -c 'os.environ[\"TOKEN\"] = \"‹abc›\"'",
+        "kubectl create secret generic x --from-literal=password=‹abc›",
+        "git -c http.extraHeader=\"Authorization: Bearer ‹abc›\" fetch",
+        "git clone https://‹abcdef›:x-oauth-basic@github.com/x/y",
         "MYSQL_PWD=‹hunter2› mysql",
         "TOKEN+=‹abc›",
         "env OPENAI_API_KEY=‹abc› node x.js",
@@ -79,6 +87,9 @@ fn secrets_are_taken_out_of_texts() {
 fn what_is_no_secret_stays() {
     for input in [
         "ls -la && echo done",
+        "docker login --password-stdin registry.example.com",
+        "echo 'pass: 12 fail: 0'",
+        "set -o pipefail; git config set user.name me",
         "cd $PWD; OLDPWD=/tmp pwd",
         "PWD=/home/me make",
         "TOKEN=$OTHER ./deploy",
@@ -152,6 +163,18 @@ fn known_values_go_wherever_they_stand() {
     assert_eq!(redactor.text("hunter22-and-more"), REDACTED);
     assert_eq!(redactor.text("abc is disabled"), "abc is disabled");
     assert_eq!(redactor.argv(&["a=hunter22".to_owned()]), ["a=[redacted]"]);
+}
+
+#[test]
+fn secrets_of_the_environment_are_those_with_a_name_that_says_so() {
+    let redactor = Redactor::knowing_secrets_of([
+        ("GITHUB_TOKEN", "s3cret-value"),
+        ("LD_LIBRARY_PATH", "/usr/local/lib"),
+    ]);
+    assert_eq!(
+        redactor.text("ls /usr/local/lib s3cret-value"),
+        "ls /usr/local/lib [redacted]"
+    );
 }
 
 #[test]
