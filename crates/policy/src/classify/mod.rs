@@ -16,9 +16,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{facts::Facts, ground::Ground};
+use crate::{
+    facts::{Facts, Redirection, SimpleCommand},
+    ground::Ground,
+};
 
-pub(crate) use part::own_words;
+pub(crate) use part::{is_system_program, own_words, without_global_options};
 pub(crate) use path::{Spread, spread};
 
 /// How a command is sorted, from the best to the worst.
@@ -115,6 +118,33 @@ pub fn classify(facts: &Facts, ground: &Ground) -> Classification {
         findings.add(Class::ReadOnly, "", "it runs no program");
     }
     findings.finish()
+}
+
+/// The class of one simple command by itself, its redirections left aside.
+pub(crate) fn class_of_part(command: &SimpleCommand, facts: &Facts, ground: &Ground) -> Class {
+    let mut findings = Findings::default();
+    part::judge(command, facts, ground, &mut findings);
+    findings.finish().class
+}
+
+/// The class of what a redirection does.
+pub(crate) fn class_of_redirection(redirection: &Redirection, ground: &Ground) -> Class {
+    let mut findings = Findings::default();
+    part::judge_redirection(redirection, ground, &mut findings);
+    findings.reasons.iter().map(|reason| reason.class).max().unwrap_or(Class::ReadOnly)
+}
+
+/// The class of what belongs to no single command: what is not understood, dangers of the whole,
+/// and variables that are set for everything that follows.
+pub(crate) fn class_of_the_rest(facts: &Facts) -> Class {
+    let mut findings = Findings::default();
+    whole::judge(facts, &mut findings);
+    for assignment in &facts.assignments {
+        environment::judge(assignment, &mut findings);
+    }
+    let worst = findings.reasons.iter().map(|reason| reason.class).max();
+    let unclear = if facts.not_understood.is_empty() { Class::ReadOnly } else { Class::Suspicious };
+    worst.unwrap_or(Class::ReadOnly).max(unclear)
 }
 
 /// Findings as they come in.

@@ -36,7 +36,7 @@ pub(super) fn judge(command: &SimpleCommand, facts: &Facts, ground: &Ground, fin
     let name = base_name(program);
     let own = own_words(command);
     let case = Case { command, words: own, ground, text: &text };
-    if program.contains('/') && !SYSTEM_FOLDERS.iter().any(|f| program.strip_prefix(f) == Some(name)) {
+    if program.contains('/') && !is_system_program(program) {
         let read = spread(&command.words[0], &command.directory, ground);
         let (class, why) = path::reading(&read, ground);
         findings.add(class.max(Class::Unknown), &text, if why.is_empty() { "it runs a program by its path".to_owned() } else { why });
@@ -54,6 +54,41 @@ pub(super) fn judge(command: &SimpleCommand, facts: &Facts, ground: &Ground, fin
         }
         None => findings.add(Class::Unknown, &text, format!("`{name}` is not a program that is known")),
     }
+}
+
+/// Whether a program is named by its path in a folder of the system.
+pub(crate) fn is_system_program(program: &str) -> bool {
+    SYSTEM_FOLDERS.iter().any(|folder| program.strip_prefix(folder) == Some(base_name(program)))
+}
+
+/// The words of a command without the options that stand before its subcommand, if it is known to
+/// have such: `git -C folder push` as `git push`.
+pub(crate) fn without_global_options(words: &[Word]) -> Option<Vec<Word>> {
+    let name = base_name(words.first()?.literal()?);
+    let mut tool = tables::find(name)?;
+    let mut kept = vec![words[0].clone()];
+    let mut rest = &words[1..];
+    while !tool.subcommands.is_empty() {
+        let at = match tool.options {
+            Options::Known(grammar) => {
+                let found = grammar.read(rest);
+                match found.operands.first() {
+                    Some(first) => rest.iter().position(|word| std::ptr::eq(word, *first))?,
+                    None => break,
+                }
+            }
+            Options::Any => rest.iter().position(|w| !w.known_start().starts_with('-'))?,
+        };
+        kept.push(rest[at].clone());
+        let next = rest[at].literal().and_then(|n| tool.subcommands.iter().find(|s| s.is_named(n)));
+        rest = &rest[at + 1..];
+        match next {
+            Some(next) => tool = next,
+            None => break,
+        }
+    }
+    kept.extend_from_slice(rest);
+    Some(kept)
 }
 
 /// The words of a command that are its own: for a wrapper, those before what it runs.

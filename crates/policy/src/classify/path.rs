@@ -3,7 +3,7 @@
 //! Paths are worked out from the text and the ground alone. Links are not followed: that is the
 //! fence's work.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use super::Class;
 use crate::{
@@ -30,6 +30,28 @@ pub(crate) struct Spot {
     parts: Vec<String>,
     /// Whether something unknown follows.
     open: bool,
+}
+
+impl Spread {
+    /// The paths, if they are all fixed.
+    pub(crate) fn fixed(&self) -> Option<Vec<PathBuf>> {
+        if self.unknown {
+            return None;
+        }
+        let mut paths = Vec::new();
+        for spot in &self.places {
+            if spot.open || spot.has_wildcard() || spot.part(0) == HOME {
+                return None;
+            }
+            paths.push(PathBuf::from(format!("/{}", spot.parts.join("/"))));
+        }
+        Some(paths)
+    }
+
+    /// Whether one of the places may be the path that a pattern names, or in it.
+    pub(crate) fn may_be_in(&self, pattern: &[String]) -> bool {
+        self.places.iter().any(|spot| spot.may_be_in(pattern))
+    }
 }
 
 /// The places that a word may point to from one of these directories.
@@ -176,6 +198,24 @@ impl Spot {
             Component::Normal(name) => parts.next().is_some_and(|part| part.as_str() == name),
             _ => true,
         })
+    }
+
+    fn may_be_in(&self, pattern: &[String]) -> bool {
+        if !self.has_wildcard() && !self.open {
+            return crate::rule::path_covers(pattern, &self.parts);
+        }
+        // With wildcards on both sides, what may match is taken to match.
+        for (index, expected) in pattern.iter().enumerate() {
+            if expected.contains('*') {
+                return true;
+            }
+            match self.parts.get(index) {
+                Some(part) if wildcard(part, expected) => {}
+                Some(_) => return false,
+                None => return false,
+            }
+        }
+        true
     }
 
     fn has_wildcard(&self) -> bool {

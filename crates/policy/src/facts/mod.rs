@@ -63,6 +63,12 @@ pub struct Facts {
     /// Whether an arithmetic expression evaluates a variable.
     #[serde(skip)]
     pub arithmetic: bool,
+    /// The command as it was written, shortened if it is too long to be read.
+    #[serde(skip)]
+    pub written: String,
+    /// How the commands are joined and nested, one sign each.
+    #[serde(skip)]
+    pub shape: String,
     /// The shell whose language was read.
     #[serde(skip)]
     pub shell: Option<ShellKind>,
@@ -76,6 +82,15 @@ pub const MAX_STEPS: u32 = bash::MAX_STEPS;
 
 /// Finds out what a command would do.
 pub fn understand(command: CommandText<'_>) -> Facts {
+    let mut facts = read(command);
+    facts.written = match command {
+        CommandText::Argv(argv) => argv.join(" "),
+        CommandText::Shell { text, .. } => text.to_owned(),
+    };
+    facts
+}
+
+fn read(command: CommandText<'_>) -> Facts {
     match command {
         CommandText::Argv(argv) => of_argv(argv),
         CommandText::Shell { kind: ShellKind::PowerShell, text } => powershell::understand(text),

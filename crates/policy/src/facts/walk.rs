@@ -116,6 +116,12 @@ impl Walker {
         if self.budget.spend(1).is_err() {
             return self.unclear(Obstacle::TooMuchWork, "");
         }
+        self.facts.shape.push(match statement.link {
+            Link::First => '^',
+            Link::And => '&',
+            Link::Or => '|',
+            Link::Next => ';',
+        });
         self.pipelines += 1;
         let pipeline = self.pipelines;
         for (stage, part) in statement.stages.iter().enumerate() {
@@ -146,6 +152,23 @@ impl Walker {
     }
 
     fn body(&mut self, body: &Body, spot: &Spot) {
+        let sign = match body {
+            Body::Simple { .. } => None,
+            Body::Group(_) => Some('{'),
+            Body::Loop { .. } => Some('L'),
+            Body::Branches(_) => Some('I'),
+            Body::Case { .. } => Some('C'),
+            Body::Function { .. } => Some('F'),
+            Body::Arithmetic(_) => Some('A'),
+            Body::Test(_) => Some('T'),
+            Body::Coprocess(_) => Some('P'),
+        };
+        self.facts.shape.extend(sign);
+        self.construct(body, spot);
+        self.facts.shape.extend(sign.map(|_| '}'));
+    }
+
+    fn construct(&mut self, body: &Body, spot: &Spot) {
         match body {
             Body::Simple { assignments, words } => self.simple(assignments, words, spot),
             Body::Group(script) => self.script(script, spot),
