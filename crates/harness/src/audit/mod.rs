@@ -36,6 +36,7 @@
 mod clock;
 mod digest;
 mod head;
+mod keep;
 mod key;
 mod line;
 mod log;
@@ -43,6 +44,7 @@ mod place;
 mod read;
 mod record;
 mod redact;
+mod report;
 mod verify;
 
 pub use clock::{Clock, SystemClock, Timestamp};
@@ -54,4 +56,5 @@ pub use record::{
     SessionEnded, SessionId, SessionStarted,
 };
 pub use redact::Redactor;
-pub use verify::{Fault, FileReport, Finding, Report, VerifyError, verify};
+pub use report::{Fault, FileReport, Finding, Report};
+pub use verify::{VerifyError, verify};

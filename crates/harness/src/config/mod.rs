@@ -11,6 +11,7 @@
 //! This module reads the files that it is told to and nothing else: no home folder, no
 //! environment of the process.
 
+mod convert;
 mod document;
 mod error;
 mod key;

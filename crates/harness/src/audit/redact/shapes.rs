@@ -66,10 +66,20 @@ const TOKENS: &[Token] = &[
 /// Finds everything that looks like a secret.
 pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
     let bytes = text.as_bytes();
+    // A private key is long; what stands in it is not looked at again.
+    let mut key_end = 0;
     for (at, byte) in bytes.iter().enumerate() {
+        if at < key_end {
+            continue;
+        }
         let inside_word = at > 0 && dashed(bytes[at - 1]);
         match byte {
-            b'-' if text[at..].starts_with("-----BEGIN ") => spans.extend(private_key(text, at)),
+            b'-' if bytes[at..].starts_with(b"-----BEGIN ") => {
+                if let Some(span) = private_key(text, at) {
+                    key_end = span.end;
+                    spans.push(span);
+                }
+            }
             b':' if text[at..].starts_with("://") => spans.extend(url_password(text, at + 3)),
             _ if inside_word || !byte.is_ascii_alphabetic() => {}
             b'e' if text[at..].starts_with("eyJ") => spans.extend(jwt(bytes, at)),

@@ -1,0 +1,162 @@
+//! A layer that is a TOML file.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::fit::{describe, fit, misfit, plain};
+use super::{Entry, Errors, suggest_path};
+use crate::config::error::ConfigError;
+use crate::config::key::Key;
+use crate::config::keys::KEYS;
+use crate::config::origin::Origin;
+use crate::config::value::path::Bases;
+
+/// More than any configuration needs; a project must not fill our memory.
+const LARGEST_FILE: u64 = 1 << 20;
+
+/// Reads a file.
+pub(in crate::config) fn file(path: &Path, bases: &Bases<'_>, errors: &mut Errors) -> Vec<Entry> {
+    let text = match read(path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Vec::new(),
+        Err(error) => {
+            errors.push(error);
+            return Vec::new();
+        }
+    };
+    match DeTable::parse(&text) {
+        Ok(table) => {
+            let mut reader = Reader {
+                file: path,
+                text: &text,
+                bases,
+                entries: Vec::new(),
+                errors,
+            };
+            reader.table("", table.get_ref());
+            reader.entries
+        }
+        Err(error) => {
+            let line = line_of(&text, error.span().map_or(0, |span| span.start));
+            let message = error.message().to_owned();
+            errors.push(ConfigError::Syntax {
+                file: path.to_owned(),
+                line,
+                message,
+            });
+            Vec::new()
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Option<String>, ConfigError> {
+    let unreadable = |source| ConfigError::Unreadable {
+        file: path.to_owned(),
+        source,
+    };
+    let odd = |reason: String| ConfigError::NotAFile {
+        file: path.to_owned(),
+        reason,
+    };
+    let metadata = match fs::metadata(path) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        metadata => metadata.map_err(unreadable)?,
+    };
+    // A pipe would make us wait for ever.
+    if !metadata.is_file() {
+        return Err(odd("is not a plain file".into()));
+    }
+    if metadata.len() > LARGEST_FILE {
+        return Err(odd(format!("is larger than {LARGEST_FILE} bytes")));
+    }
+    fs::read_to_string(path).map(Some).map_err(unreadable)
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    text.get(..offset).unwrap_or(text).matches('\n').count() + 1
+}
+
+struct Reader<'a> {
+    file: &'a Path,
+    text: &'a str,
+    bases: &'a Bases<'a>,
+    entries: Vec<Entry>,
+    errors: &'a mut Errors,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, section: &str, table: &DeTable<'_>) {
+        for (name, value) in table {
+            let path = match section {
+                "" => name.get_ref().to_string(),
+                section => format!("{section}.{}", name.get_ref()),
+            };
+            if let Some(key) = KEYS.iter().find(|key| key.is(&path)) {
+                self.value(key, value);
+            } else if is_section(&path) {
+                match value.get_ref() {
+                    DeValue::Table(table) => self.table(&path, table),
+                    other => {
+                        let error = ConfigError::Value {
+                            origin: self.origin(value.span().start),
+                            key: path,
+                            accepts: "a section".into(),
+                            found: describe(other),
+                        };
+                        self.errors.push(error);
+                    }
+                }
+            } else {
+                let what = match value.get_ref() {
+                    DeValue::Table(_) => "section",
+                    _ => "key",
+                };
+                let suggestion = suggest_path(&path);
+                let origin = self.origin(name.span().start);
+                self.errors.push(ConfigError::Unknown {
+                    origin,
+                    what,
+                    name: path,
+                    suggestion,
+                });
+            }
+        }
+    }
+
+    fn value(&mut self, key: &'static Key, value: &Spanned<DeValue<'_>>) {
+        let origin = self.origin(value.span().start);
+        let fitted = match plain(value) {
+            Ok(plain) => fit(key, plain, self.bases),
+            Err(odd) => {
+                let origin = self.origin(odd.at);
+                self.errors.push(misfit(key, origin, odd.found));
+                return;
+            }
+        };
+        match fitted {
+            Ok(value) => self.entries.push(Entry { key, value, origin }),
+            Err(found) => self.errors.push(misfit(key, origin, found)),
+        }
+    }
+
+    fn origin(&self, offset: usize) -> Origin {
+        Origin::File {
+            file: self.file.to_owned(),
+            line: line_of(self.text, offset),
+        }
+    }
+}
+
+fn is_section(path: &str) -> bool {
+    KEYS.iter().any(|key| {
+        key.section
+            .strip_prefix(path)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
