@@ -258,6 +258,7 @@ fn errors_say_where_and_what_to_write_instead() {
         user("[sandbox]\nwritable_roots = ['/x', 5]"),
         user("[sandbox]\nwritable_roots = ['here']"),
         user("[sandbox]\nprotected_paths = ['../x']"),
+        user("[sandbox]\ncontainer_image = ''"),
         user("[limits]\nopen_files = -1"),
         user("[limits]\nopen_files = 1.5"),
         user("[limits]\nprocesses = 0"),
@@ -288,6 +289,7 @@ fn errors_say_where_and_what_to_write_instead() {
         DIR/user.toml:2: `sandbox.writable_roots` must be a list of paths; found 5 inside
         DIR/user.toml:2: `sandbox.writable_roots` must be a list of paths; found the relative path "here", which needs to be absolute or to begin with ~/ here
         DIR/user.toml:2: `sandbox.protected_paths` must be a list of paths; found "../x", which climbs out with `..`
+        DIR/user.toml:2: `sandbox.container_image` must be a text in quotes; found ""
         DIR/user.toml:2: `limits.open_files` must be a whole number of at least 16, or "unlimited"; found -1
         DIR/user.toml:2: `limits.open_files` must be a whole number of at least 16, or "unlimited"; found 1.5
         DIR/user.toml:2: `limits.processes` must be a whole number of at least 1, or "unlimited"; found 0
@@ -368,6 +370,11 @@ fn a_project_tightens_and_does_not_loosen() {
         ),
         ("", "sandbox.backend = 'none'", "sandbox.backend = \"none\""),
         ("", "sandbox.backend = 'bubblewrap'", ""),
+        (
+            "",
+            "sandbox.container_image = 'mine'",
+            "sandbox.container_image = \"mine\"",
+        ),
         ("", "sandbox.writable_roots = ['build']", ""),
         (
             "",

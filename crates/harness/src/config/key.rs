@@ -64,6 +64,8 @@ pub enum Kind {
     Limit(u64),
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// A text that is not empty.
+    Text,
     /// A path: absolute, below the home folder (`~/…`), or relative to the project.
     Path,
     /// A list of such paths.
@@ -89,6 +91,7 @@ impl Kind {
                 let words: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
                 format!("one of {}", words.join(", "))
             }
+            Self::Text => "a text in quotes".into(),
             Self::Path => "a path in quotes".into(),
             Self::Paths | Self::RootedPaths => "a list of paths".into(),
             Self::Names => "a list of names".into(),

@@ -117,6 +117,8 @@ pub const KEYS: &[Key] = &[
     key("sandbox", "backend", Kind::Choice(&["auto", "native", "bubblewrap", "container", "none"]),
         Preset::Text("auto"), Loosens::To(&["container", "none"]),
         "What builds the fence; `auto` takes the best that works here."),
+    key("sandbox", "container_image", Kind::Text, Preset::Text("ubuntu:22.04"), Loosens::Always,
+        "The image of the `container` backend."),
     adds("sandbox", "writable_roots", Kind::Paths, Loosens::Outside,
         "Folders that may be written besides the workspace."),
     adds("sandbox", "denied_reads", Kind::Paths, Loosens::Never,

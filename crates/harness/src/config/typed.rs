@@ -48,6 +48,8 @@ pub struct SandboxConfig {
     pub mode: SandboxMode,
     /// What builds the fence.
     pub backend: Backend,
+    /// The image of the container backend.
+    pub container_image: String,
     /// Folders that may be written besides the workspace.
     pub writable_roots: Vec<PathBuf>,
     /// What cannot be read besides the defaults.

@@ -81,6 +81,7 @@ pub(super) fn fit(key: &Key, value: Value, bases: &Bases<'_>) -> Result<Value, S
         (Kind::Choice(words), Value::Text(text)) if words.contains(&text.as_str()) => {
             Ok(Value::Text(text))
         }
+        (Kind::Text, Value::Text(text)) if !text.is_empty() => Ok(Value::Text(text)),
         (Kind::Path, Value::Text(text)) => bases.absolute(&text).map(Value::Text),
         (Kind::Paths, Value::List(items)) => {
             let items = items.iter().map(|item| bases.absolute(item));

@@ -100,7 +100,7 @@ fn parse_text(kind: Kind, text: &str) -> Result<Value, String> {
             Ok(number) => Value::Number(number),
             Err(_) => Value::Text(text.to_owned()),
         },
-        Kind::Choice(_) | Kind::Path => Value::Text(text.to_owned()),
+        Kind::Choice(_) | Kind::Text | Kind::Path => Value::Text(text.to_owned()),
         Kind::Paths | Kind::RootedPaths => list(':'),
         Kind::Names => list(','),
         Kind::Table => {
