@@ -21,8 +21,8 @@ use crate::{
     ground::Ground,
 };
 
-pub(crate) use part::{is_system_program, own_words, without_global_options};
-pub(crate) use path::{Spread, spread};
+pub(crate) use part::{has_subcommands, is_system_program, own_words, without_global_options};
+pub(crate) use path::spread;
 
 /// How a command is sorted, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

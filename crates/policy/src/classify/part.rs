@@ -61,6 +61,11 @@ pub(crate) fn is_system_program(program: &str) -> bool {
     SYSTEM_FOLDERS.iter().any(|folder| program.strip_prefix(folder) == Some(base_name(program)))
 }
 
+/// Whether a program is known to have subcommands.
+pub(crate) fn has_subcommands(name: &str) -> bool {
+    tables::find(name).is_some_and(|tool| !tool.subcommands.is_empty())
+}
+
 /// The words of a command without the options that stand before its subcommand, if it is known to
 /// have such: `git -C folder push` as `git push`.
 pub(crate) fn without_global_options(words: &[Word]) -> Option<Vec<Word>> {
