@@ -8,6 +8,7 @@
 #![cfg(target_os = "linux")]
 #![allow(unsafe_code)]
 
+pub mod account;
 pub mod descriptor;
 pub mod landlock;
 pub mod mount;

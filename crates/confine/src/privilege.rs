@@ -40,7 +40,7 @@ pub fn drop_all_capabilities() -> io::Result<()> {
 
 /// Drops the bounding set where the thread may. A thread without `CAP_SETPCAP` has nothing to
 /// gain from it either, once it has no-new-privileges.
-fn drop_bounding_set() -> io::Result<()> {
+pub fn drop_bounding_set() -> io::Result<()> {
     for bit in 0..64 {
         let capability = CapabilitySet::from_bits_retain(1 << bit);
         match rustix::thread::remove_capability_from_bounding_set(capability) {

@@ -261,6 +261,11 @@ mod tests {
         }
     }
 
+    fn call(number: i64) -> i64 {
+        // SAFETY: the calls made through this take no arguments.
+        unsafe { libc::syscall(number) }
+    }
+
     fn ioctl(request: u64) -> i64 {
         // SAFETY: the requests used here take no pointer, or fail before using one.
         unsafe { libc::syscall(libc::SYS_ioctl, -1, request, 0) }
@@ -308,11 +313,7 @@ mod tests {
         assert_eq!(in_child(&filter, || ioctl(0x102)), Some(95));
         assert_eq!(in_child(&filter, || ioctl(0x114)), Some(96));
         assert_eq!(in_child(&filter, || ioctl(0x104)), Some(libc::EBADF));
-        // SAFETY: getppid has no arguments.
-        assert_eq!(
-            in_child(&filter, || unsafe { libc::syscall(libc::SYS_getppid) }),
-            Some(97)
-        );
+        assert_eq!(in_child(&filter, || call(libc::SYS_getppid)), Some(97));
     }
 
     #[test]
@@ -321,11 +322,7 @@ mod tests {
             .map(|number| entry(number, When::Always, Answer::Allow));
         let filter = Filter::new(&allowed, Answer::KillProcess).unwrap();
         assert_eq!(in_child(&filter, || 0), Some(0));
-        // SAFETY: getppid has no arguments.
-        assert_eq!(
-            in_child(&filter, || unsafe { libc::syscall(libc::SYS_getppid) }),
-            None
-        );
+        assert_eq!(in_child(&filter, || call(libc::SYS_getppid)), None);
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -333,11 +330,7 @@ mod tests {
     fn the_32_bit_and_x32_tables_are_closed() {
         let filter = Filter::new(&[], Answer::Allow).unwrap();
         let x32_getppid = i64::from(X32_BIT) | libc::SYS_getppid;
-        // SAFETY: getppid has no arguments.
-        assert_eq!(
-            in_child(&filter, || unsafe { libc::syscall(x32_getppid) }),
-            None
-        );
+        assert_eq!(in_child(&filter, || call(x32_getppid)), None);
         let int80_getppid = || {
             let result: i64;
             // SAFETY: `int 0x80` with eax = 64 is getppid of the 32-bit table; no memory is used.

@@ -18,6 +18,9 @@ pub mod judge;
 pub mod permissions;
 pub mod permit;
 pub mod settle;
+pub mod propose;
+pub mod rule;
+pub mod ruleset;
 pub mod shell;
 pub mod verdict;
 

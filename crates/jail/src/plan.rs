@@ -1,0 +1,100 @@
+//! From a policy to a plan that a stage can carry out, and whether this machine can do so.
+
+use std::path::{Path, PathBuf};
+
+use ringfence_policy::permissions::{Limits, Network, SandboxMode, SandboxPolicy, TmpPolicy};
+
+use crate::error::LaunchError;
+use crate::warden::protocol::{Fence, RawPath, RunLimits, Sockets, Tmp, World};
+
+/// The world that a policy needs.
+pub(crate) fn world(sandbox: &SandboxPolicy, limits: &Limits) -> World {
+    World::Namespaces {
+        own_network: sandbox.network != Network::Full,
+        tmp_bytes: limits.tmp_bytes,
+    }
+}
+
+/// The fence of a run in namespaces.
+pub(crate) fn fence(sandbox: &SandboxPolicy) -> Result<Fence, LaunchError> {
+    let sockets = match sandbox.network {
+        Network::Off | Network::AllowList => Sockets::InNamespace,
+        Network::Full => Sockets::InMachineNetwork,
+    };
+    let tmp = match (sandbox.tmp, sandbox.mode) {
+        (TmpPolicy::Private, SandboxMode::ReadOnly) => Tmp::SessionReadOnly,
+        (TmpPolicy::Private, _) => Tmp::Session,
+        (TmpPolicy::Host, _) => Tmp::Machine,
+    };
+    assemble(sandbox, tmp, sockets)
+}
+
+/// The fence of a run on the bare machine, by Landlock and seccomp alone.
+pub(crate) fn degraded_fence(sandbox: &SandboxPolicy) -> Result<Fence, LaunchError> {
+    let sockets = match sandbox.network {
+        Network::Off | Network::AllowList => Sockets::LocalOnly,
+        Network::Full => Sockets::InMachineNetwork,
+    };
+    assemble(sandbox, Tmp::Machine, sockets)
+}
+
+fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence, LaunchError> {
+    let mut writable = Vec::new();
+    for root in sandbox.effective_writable_roots() {
+        writable.push(resolved(root)?);
+    }
+    if tmp == Tmp::Machine && sandbox.mode == SandboxMode::WorkspaceWrite {
+        writable.push(resolved(Path::new("/tmp"))?);
+    }
+    let raw = |paths: &[PathBuf]| paths.iter().map(|path| tidy(path)).collect();
+    Ok(Fence {
+        writable: writable
+            .iter()
+            .map(|path| RawPath::from(path.as_path()))
+            .collect(),
+        protected: raw(&sandbox.protected_paths),
+        denied: raw(&sandbox.denied_reads),
+        tmp,
+        sockets,
+    })
+}
+
+/// The same path without trailing slashes and dots.
+fn tidy(path: &Path) -> RawPath {
+    let tidy: PathBuf = path.components().collect();
+    RawPath::from(tidy.as_path())
+}
+
+/// A path with every link in it followed.
+pub(crate) fn resolved(path: &Path) -> Result<PathBuf, LaunchError> {
+    path.canonicalize().map_err(|reason| LaunchError::Path {
+        path: path.to_path_buf(),
+        reason,
+    })
+}
+
+/// What Landlock and seccomp alone cannot give of a policy.
+pub(crate) fn lost_without_namespaces(sandbox: &SandboxPolicy) -> Vec<String> {
+    let mut lost = Vec::new();
+    if !sandbox.denied_reads.is_empty() {
+        lost.push("denied reads (keys and credentials could be read)".to_owned());
+    }
+    if sandbox.mode == SandboxMode::WorkspaceWrite && !sandbox.protected_paths.is_empty() {
+        lost.push("protected paths (such as .git/hooks could be changed)".to_owned());
+    }
+    if sandbox.tmp == TmpPolicy::Private {
+        lost.push("a private /tmp".to_owned());
+    }
+    lost.push("the guarantee that killing a run kills everything it started".to_owned());
+    lost
+}
+
+pub(crate) fn limits(limits: &Limits) -> RunLimits {
+    RunLimits {
+        cpu_seconds: limits.cpu_time.map(|time| time.as_secs().max(1)),
+        memory_bytes: limits.memory_bytes,
+        processes: limits.processes,
+        file_size_bytes: limits.file_size_bytes,
+        open_files: limits.open_files,
+    }
+}

@@ -1,0 +1,61 @@
+//! The outer end of a command's terminal.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use tokio::io::unix::AsyncFd;
+
+pub use crate::warden::protocol::TerminalSize;
+
+/// The end of a terminal that the harness holds: what the command prints is read here, what is
+/// typed is written here.
+#[derive(Debug)]
+pub struct Terminal {
+    descriptor: AsyncFd<OwnedFd>,
+}
+
+impl Terminal {
+    pub(crate) fn new(descriptor: OwnedFd) -> io::Result<Self> {
+        Ok(Self {
+            descriptor: crate::line::nonblocking(descriptor)?,
+        })
+    }
+
+    /// Reads what the command printed; 0 when nobody holds the other end any more.
+    pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let mut ready = self.descriptor.readable().await?;
+            match ready.try_io(|descriptor| Ok(rustix::io::read(descriptor, &mut *buffer)?)) {
+                // The kernel reports the last close of the other end as an error.
+                Ok(Err(error)) if error.raw_os_error() == Some(libc::EIO) => return Ok(0),
+                Ok(result) => return result,
+                Err(_would_block) => {}
+            }
+        }
+    }
+
+    /// Types.
+    pub async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let mut ready = self.descriptor.writable().await?;
+            match ready.try_io(|descriptor| Ok(rustix::io::write(descriptor, bytes)?)) {
+                Ok(written) => bytes = &bytes[written?..],
+                Err(_would_block) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the size; the command is told by a signal.
+    pub fn resize(&self, size: TerminalSize) -> io::Result<()> {
+        Ok(rustix::termios::tcsetwinsize(
+            self.descriptor.get_ref(),
+            rustix::termios::Winsize {
+                ws_row: size.rows,
+                ws_col: size.columns,
+                ws_xpixel: 0,
+                ws_ypixel: 0,
+            },
+        )?)
+    }
+}

@@ -1,0 +1,379 @@
+//! A stage: the first process of a run. It is forked ahead of need, waits for a launch, confines
+//! the command, starts it, and stays as its init.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use ringfence_confine::landlock::{self, AbstractSockets, Grant, LandlockError};
+use ringfence_confine::process::{self, Pid};
+use ringfence_confine::rlimit::{self, Resource};
+use ringfence_confine::{descriptor, mount, namespace, privilege, signal};
+use rustix::fs::{Mode, OFlags};
+
+use super::init;
+use super::protocol::{
+    self, Failure, Fence, Launch, RawPath, Report, RunLimits, Sockets, Step, TerminalSize, Tmp,
+};
+use super::view::Canvas;
+use super::world::Workshop;
+
+/// Serves one run on a socket to the harness. Never returns.
+pub(super) fn serve(workshop: &Workshop, harness: &OwnedFd, ledger: &OwnedFd) -> ! {
+    let code = match run(workshop, harness, ledger) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    };
+    process::exit_now(code)
+}
+
+fn run(workshop: &Workshop, harness: &OwnedFd, ledger: &OwnedFd) -> io::Result<()> {
+    privilege::parent_death_signal_kill()?;
+    privilege::undumpable()?;
+    forget_the_warden()?;
+    if !workshop.has_namespaces() {
+        privilege::become_subreaper()?;
+    }
+    let canvas = workshop.has_namespaces().then(Canvas::prepare);
+    let Some((launch, descriptors)) = protocol::receive::<Launch>(harness)? else {
+        return Ok(());
+    };
+    let mut locks = Vec::new();
+    match start(workshop, &launch, canvas, descriptors, ledger, &mut locks) {
+        Ok((command, terminal)) => {
+            let along: Vec<_> = terminal.iter().map(AsFd::as_fd).collect();
+            protocol::send(harness, &Report::Started, &along)?;
+            drop(terminal);
+            let _ = privilege::no_new_privs();
+            let _ = privilege::drop_all_capabilities();
+            init::attend(harness, command, workshop.has_namespaces())
+        }
+        Err(failure) => protocol::send(harness, &Report::Failed(failure), &[]),
+    }
+}
+
+/// The standard descriptors of a stage are the warden's: its line to the harness among them.
+fn forget_the_warden() -> io::Result<()> {
+    let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    for number in 0..3 {
+        descriptor::place(&null, number)?;
+    }
+    Ok(())
+}
+
+/// Confines and starts the command.
+fn start(
+    workshop: &Workshop,
+    launch: &Launch,
+    canvas: Option<io::Result<Canvas>>,
+    descriptors: Vec<OwnedFd>,
+    ledger: &OwnedFd,
+    locks: &mut Vec<OwnedFd>,
+) -> Result<(Pid, Option<OwnedFd>), Failure> {
+    if let Some(canvas) = canvas {
+        let canvas = canvas.map_err(|error| Failure::new(Step::Prepare, &error, "mounts"))?;
+        bound_processes(&launch.limits)?;
+        if let Some(fence) = &launch.fence {
+            locks.extend(canvas.paint(fence, ledger)?);
+        }
+    }
+    let (terminal, standard) = match launch.terminal {
+        Some(size) => {
+            let (outer, inner) = open_terminal(size, workshop.identity.uid)
+                .map_err(|error| Failure::new(Step::Terminal, &error, "/dev/ptmx"))?;
+            (Some(outer), Standard::Terminal(inner))
+        }
+        None => (None, Standard::three(descriptors)?),
+    };
+    let exec = Exec::new(launch)?;
+    let confinement = Confinement::new(workshop, launch)?;
+    let cwd = launch.cwd.to_path();
+    let mut failure = None;
+    let mut body = || {
+        let failed = become_command(&standard, &cwd, &launch.limits, &confinement)
+            .err()
+            .unwrap_or_else(|| exec.run());
+        failure = Some(failed);
+        process::exit_now(127)
+    };
+    #[allow(unsafe_code)]
+    // SAFETY: a stage has a single thread, and `body` ends in exec or exit.
+    let pid = unsafe { process::spawn_sharing_memory(&mut body) }
+        .map_err(|error| Failure::new(Step::Fork, &error, "the command"))?;
+    match failure {
+        None => Ok((pid, terminal)),
+        Some(failure) => Err(failure),
+    }
+}
+
+/// The limit on processes, where the PID namespace can hold it.
+fn bound_processes(limits: &RunLimits) -> Result<(), Failure> {
+    match limits.processes {
+        Some(limit) if namespace::pid_max_is_per_namespace() => namespace::set_pid_max(limit)
+            .or_else(|error| match error.raw_os_error() {
+                // The outer `/proc` stands in for our own and is read-only; the rlimit remains.
+                Some(libc::EROFS | libc::EACCES) => Ok(()),
+                _ => Err(Failure::new(Step::Limits, &error, "processes")),
+            }),
+        _ => Ok(()),
+    }
+}
+
+/// The command's standard input, output and error.
+enum Standard {
+    Three([OwnedFd; 3]),
+    Terminal(OwnedFd),
+}
+
+impl Standard {
+    fn three(descriptors: Vec<OwnedFd>) -> Result<Self, Failure> {
+        <[OwnedFd; 3]>::try_from(descriptors)
+            .map(Self::Three)
+            .map_err(|_| {
+                let error = io::Error::from_raw_os_error(libc::EBADF);
+                Failure::new(
+                    Step::Descriptors,
+                    &error,
+                    "standard input, output and error",
+                )
+            })
+    }
+
+    fn place(&self) -> io::Result<()> {
+        let three = match self {
+            Self::Three(three) => three.each_ref(),
+            Self::Terminal(terminal) => {
+                rustix::process::ioctl_tiocsctty(terminal)?;
+                [terminal; 3]
+            }
+        };
+        for (number, descriptor) in (0..).zip(three) {
+            descriptor::place(descriptor, number)?;
+        }
+        descriptor::close_on_exec_from(3)
+    }
+}
+
+/// A new terminal: the outer end for the harness, the inner one for the command.
+fn open_terminal(size: TerminalSize, owner: u32) -> io::Result<(OwnedFd, OwnedFd)> {
+    use rustix::pty::OpenptFlags;
+    let outer =
+        rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    rustix::pty::unlockpt(&outer)?;
+    let name = rustix::pty::ptsname(&outer, Vec::new())?;
+    let inner = rustix::fs::open(
+        name,
+        OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    rustix::termios::tcsetwinsize(
+        &outer,
+        rustix::termios::Winsize {
+            ws_row: size.rows,
+            ws_col: size.columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        },
+    )?;
+    // Programs reopen their terminal by name, as the user they run as.
+    let _ = rustix::fs::fchown(&inner, Some(rustix::process::Uid::from_raw(owner)), None);
+    Ok((outer, inner))
+}
+
+/// Everything that confines a command besides its namespaces, made ready before the fork.
+struct Confinement<'a> {
+    workshop: &'a Workshop,
+    fence: Option<(&'a Fence, Vec<(OwnedFd, Grant)>)>,
+}
+
+impl<'a> Confinement<'a> {
+    fn new(workshop: &'a Workshop, launch: &'a Launch) -> Result<Self, Failure> {
+        let fence = match &launch.fence {
+            Some(fence) => Some((fence, grants(fence)?)),
+            None => None,
+        };
+        Ok(Self { workshop, fence })
+    }
+
+    /// Confines the calling process, for good.
+    fn apply(&self) -> Result<(), Failure> {
+        let Some((fence, grants)) = &self.fence else {
+            return Ok(());
+        };
+        let failed = |step, what: &'static str| move |error| Failure::new(step, &error, what);
+        privilege::no_new_privs().map_err(failed(Step::Identity, "no-new-privileges"))?;
+        let _ = privilege::drop_bounding_set();
+        let identity = &self.workshop.identity;
+        if rustix::process::geteuid().as_raw() != identity.uid {
+            privilege::become_user(identity.uid, identity.gid, identity.groups.as_deref())
+                .map_err(failed(Step::Identity, "the owner of the workspace"))?;
+        }
+        privilege::drop_all_capabilities().map_err(failed(Step::Identity, "capabilities"))?;
+        let places: Vec<_> = grants
+            .iter()
+            .map(|(place, grant)| (place.as_fd(), *grant))
+            .collect();
+        let sockets = match fence.sockets {
+            Sockets::InNamespace => AbstractSockets::Shared,
+            Sockets::InMachineNetwork | Sockets::LocalOnly => AbstractSockets::Scoped,
+        };
+        landlock::restrict(&places, sockets).map_err(|error| {
+            let error = match error {
+                LandlockError::Unavailable => io::Error::from_raw_os_error(libc::EOPNOTSUPP),
+                LandlockError::Refused(error) => io::Error::other(error),
+            };
+            Failure::new(Step::Landlock, &error, "Landlock")
+        })?;
+        self.workshop
+            .filter(fence.sockets)
+            .install()
+            .map_err(|error| {
+                Failure::new(
+                    Step::Seccomp,
+                    &io::Error::other(error),
+                    "system call filter",
+                )
+            })
+    }
+}
+
+/// What Landlock grants: the same as the mounts, said once more.
+fn grants(fence: &Fence) -> Result<Vec<(OwnedFd, Grant)>, Failure> {
+    let mut wanted: Vec<(PathBuf, Grant)> = vec![
+        ("/".into(), Grant::Read),
+        ("/dev".into(), Grant::UseDevices),
+        ("/dev/shm".into(), Grant::Write),
+    ];
+    if fence.tmp == Tmp::Session {
+        wanted.push(("/tmp".into(), Grant::Write));
+    }
+    wanted.extend(
+        fence
+            .writable
+            .iter()
+            .map(RawPath::to_path)
+            .map(|path| (path, Grant::Write)),
+    );
+    wanted
+        .into_iter()
+        .filter_map(|(path, grant)| match mount::place(&path) {
+            Ok(place) => Some(Ok((place, grant))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => Some(Err(Failure::new(
+                Step::Landlock,
+                &error,
+                path.display().to_string(),
+            ))),
+        })
+        .collect()
+}
+
+/// Turns the calling process into the command, but for the exec.
+fn become_command(
+    standard: &Standard,
+    cwd: &Path,
+    limits: &RunLimits,
+    confinement: &Confinement<'_>,
+) -> Result<(), Failure> {
+    let failed = |step, what: &'static str| move |error| Failure::new(step, &error, what);
+    let _ = rustix::process::setsid();
+    standard
+        .place()
+        .map_err(failed(Step::Descriptors, "standard descriptors"))?;
+    rustix::process::chdir(cwd).map_err(|error| {
+        Failure::new(
+            Step::WorkingDirectory,
+            &error.into(),
+            cwd.display().to_string(),
+        )
+    })?;
+    set_limits(limits).map_err(failed(Step::Limits, "resource limits"))?;
+    privilege::parent_death_signal_kill().map_err(failed(Step::Identity, "parent death signal"))?;
+    confinement.apply()?;
+    signal::reset_for_exec();
+    Ok(())
+}
+
+fn set_limits(limits: &RunLimits) -> io::Result<()> {
+    for (resource, limit) in [
+        (Resource::Cpu, limits.cpu_seconds),
+        (Resource::As, limits.memory_bytes),
+        (Resource::Nproc, limits.processes),
+        (Resource::Fsize, limits.file_size_bytes),
+        (Resource::Nofile, limits.open_files),
+        (Resource::Core, Some(0)),
+    ] {
+        if let Some(limit) = limit {
+            rlimit::set(resource, limit)?;
+        }
+    }
+    Ok(())
+}
+
+/// A program to execute, with everything that needs memory made before the fork.
+struct Exec {
+    candidates: Vec<CString>,
+    argv: Vec<CString>,
+    environment: Vec<CString>,
+}
+
+impl Exec {
+    fn new(launch: &Launch) -> Result<Self, Failure> {
+        let strings = |list: &[Vec<u8>]| -> Result<Vec<CString>, Failure> {
+            list.iter()
+                .map(|bytes| CString::new(bytes.clone()))
+                .collect::<Result<_, _>>()
+                .map_err(|_| {
+                    let error = io::Error::from_raw_os_error(libc::EINVAL);
+                    Failure::new(Step::Message, &error, "a NUL in an argument")
+                })
+        };
+        let (argv, environment) = (strings(&launch.argv)?, strings(&launch.environment)?);
+        let program = launch.argv.first().cloned().unwrap_or_default();
+        let path = launch
+            .environment
+            .iter()
+            .find_map(|line| line.strip_prefix(b"PATH="));
+        let candidates = strings(&candidates(&program, path.unwrap_or(b"/usr/bin:/bin")))?;
+        Ok(Self {
+            candidates,
+            argv,
+            environment,
+        })
+    }
+
+    /// Executes the program. Returns only what went wrong.
+    fn run(&self) -> Failure {
+        let mut worst = io::Error::from_raw_os_error(libc::ENOENT);
+        for candidate in &self.candidates {
+            let error = process::exec(candidate, &self.argv, &self.environment);
+            match error.raw_os_error() {
+                Some(libc::ENOENT | libc::ENOTDIR) => {}
+                Some(libc::EACCES) => worst = error,
+                _ => {
+                    worst = error;
+                    break;
+                }
+            }
+        }
+        let program = self
+            .argv
+            .first()
+            .map(|word| word.to_string_lossy().into_owned());
+        Failure::new(Step::Program, &worst, program.unwrap_or_default())
+    }
+}
+
+/// The files that a program's name may mean.
+fn candidates(program: &[u8], path: &[u8]) -> Vec<Vec<u8>> {
+    if program.contains(&b'/') || program.is_empty() {
+        return vec![program.to_vec()];
+    }
+    path.split(|byte| *byte == b':')
+        .map(|folder| {
+            let folder = if folder.is_empty() { b"." } else { folder };
+            [folder, b"/", program].concat()
+        })
+        .collect()
+}

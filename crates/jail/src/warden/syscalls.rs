@@ -1,0 +1,227 @@
+//! The system calls that no fenced command may make, as a table with its reasons.
+//!
+//! Commands are arbitrary programs, so everything else is let through: what a program may reach is
+//! decided by namespaces, mounts and Landlock. This table closes the ways around those.
+
+use libc::{EAFNOSUPPORT, ENOSYS, EPERM};
+use ringfence_confine::seccomp::{Answer, Entry, When};
+
+use super::protocol::Sockets;
+
+const fn refuse(syscall: i64, reason: &'static str) -> Entry {
+    Entry {
+        syscall,
+        when: When::Always,
+        answer: Answer::Errno(EPERM),
+        reason,
+    }
+}
+
+const fn absent(syscall: i64, reason: &'static str) -> Entry {
+    Entry {
+        syscall,
+        when: When::Always,
+        answer: Answer::Errno(ENOSYS),
+        reason,
+    }
+}
+
+const fn refuse_when(syscall: i64, when: When, reason: &'static str) -> Entry {
+    Entry {
+        syscall,
+        when,
+        answer: Answer::Errno(EPERM),
+        reason,
+    }
+}
+
+/// Every `CLONE_NEW…` flag, `CLONE_NEWTIME` (0x80) left out: in `clone` that bit is part of the
+/// exit signal.
+const NEW_NAMESPACES: u32 = 0x7e02_0000;
+const NEW_TIME: u32 = 0x80;
+
+const TIOCSTI: u32 = 0x5412;
+const TIOCLINUX: u32 = 0x541c;
+const SECCOMP_FILTER_FLAG_NEW_LISTENER: u32 = 8;
+
+/// Calls that are refused whatever the policy.
+const ALWAYS: &[Entry] = &[
+    refuse(libc::SYS_ptrace, "controls other processes"),
+    refuse(
+        libc::SYS_process_vm_readv,
+        "reads the memory of other processes",
+    ),
+    refuse(
+        libc::SYS_process_vm_writev,
+        "writes the memory of other processes",
+    ),
+    refuse(
+        libc::SYS_process_madvise,
+        "acts on the memory of other processes",
+    ),
+    refuse(
+        libc::SYS_pidfd_getfd,
+        "takes descriptors out of other processes",
+    ),
+    refuse(libc::SYS_kcmp, "tells how other processes are laid out"),
+    absent(
+        libc::SYS_io_uring_setup,
+        "does file and network work past this filter",
+    ),
+    absent(
+        libc::SYS_io_uring_enter,
+        "does file and network work past this filter",
+    ),
+    absent(
+        libc::SYS_io_uring_register,
+        "does file and network work past this filter",
+    ),
+    absent(
+        libc::SYS_clone3,
+        "has its flags in memory, where they cannot be seen; `clone` serves",
+    ),
+    refuse_when(
+        libc::SYS_clone,
+        When::ArgHasAny {
+            arg: 0,
+            mask: NEW_NAMESPACES,
+        },
+        "a namespace of one's own brings capabilities in it",
+    ),
+    refuse_when(
+        libc::SYS_unshare,
+        When::ArgHasAny {
+            arg: 0,
+            mask: NEW_NAMESPACES | NEW_TIME,
+        },
+        "a namespace of one's own brings capabilities in it",
+    ),
+    refuse(libc::SYS_setns, "enters other namespaces"),
+    refuse(libc::SYS_mount, "changes what is mounted"),
+    refuse(libc::SYS_umount2, "uncovers what was covered"),
+    refuse(libc::SYS_pivot_root, "changes what is mounted"),
+    refuse(libc::SYS_chroot, "moves the root"),
+    refuse(libc::SYS_open_tree, "changes what is mounted"),
+    refuse(libc::SYS_move_mount, "changes what is mounted"),
+    refuse(libc::SYS_mount_setattr, "changes what is mounted"),
+    refuse(libc::SYS_fsopen, "makes file systems"),
+    refuse(libc::SYS_fsconfig, "makes file systems"),
+    refuse(libc::SYS_fsmount, "makes file systems"),
+    refuse(libc::SYS_fspick, "changes file systems"),
+    refuse(libc::SYS_open_by_handle_at, "opens files past every path"),
+    refuse(libc::SYS_name_to_handle_at, "makes the handles for that"),
+    refuse(libc::SYS_bpf, "loads programs into the kernel"),
+    refuse(
+        libc::SYS_perf_event_open,
+        "watches the kernel and other processes",
+    ),
+    refuse(
+        libc::SYS_userfaultfd,
+        "stops the kernel in the middle of its work",
+    ),
+    refuse(
+        libc::SYS_keyctl,
+        "reaches keys that no namespace holds back",
+    ),
+    refuse(
+        libc::SYS_add_key,
+        "reaches keys that no namespace holds back",
+    ),
+    refuse(
+        libc::SYS_request_key,
+        "reaches keys that no namespace holds back",
+    ),
+    refuse(libc::SYS_kexec_load, "replaces the kernel"),
+    refuse(libc::SYS_kexec_file_load, "replaces the kernel"),
+    refuse(libc::SYS_init_module, "loads code into the kernel"),
+    refuse(libc::SYS_finit_module, "loads code into the kernel"),
+    refuse(libc::SYS_delete_module, "unloads code from the kernel"),
+    refuse(libc::SYS_reboot, "stops the machine"),
+    refuse(libc::SYS_swapon, "changes the machine's memory"),
+    refuse(libc::SYS_swapoff, "changes the machine's memory"),
+    refuse(libc::SYS_acct, "writes to a file of the kernel's choosing"),
+    refuse(libc::SYS_quotactl, "changes quotas"),
+    refuse(libc::SYS_syslog, "reads and clears the kernel's log"),
+    refuse(libc::SYS_settimeofday, "sets the machine's clock"),
+    refuse(libc::SYS_clock_settime, "sets the machine's clock"),
+    refuse(libc::SYS_clock_adjtime, "sets the machine's clock"),
+    refuse(libc::SYS_adjtimex, "sets the machine's clock"),
+    refuse(libc::SYS_sethostname, "renames the machine"),
+    refuse(libc::SYS_setdomainname, "renames the machine"),
+    refuse(libc::SYS_vhangup, "takes the terminal away"),
+    refuse(libc::SYS_fanotify_init, "watches the whole file system"),
+    #[cfg(target_arch = "x86_64")]
+    refuse(libc::SYS_iopl, "reaches hardware"),
+    #[cfg(target_arch = "x86_64")]
+    refuse(libc::SYS_ioperm, "reaches hardware"),
+    refuse_when(
+        libc::SYS_seccomp,
+        When::ArgHasAny {
+            arg: 1,
+            mask: SECCOMP_FILTER_FLAG_NEW_LISTENER,
+        },
+        "a second listener could answer in place of the first",
+    ),
+    refuse_when(
+        libc::SYS_ioctl,
+        When::ArgEq {
+            arg: 1,
+            value: TIOCSTI,
+        },
+        "types into the terminal",
+    ),
+    refuse_when(
+        libc::SYS_ioctl,
+        When::ArgEq {
+            arg: 1,
+            value: TIOCLINUX,
+        },
+        "pastes into the terminal",
+    ),
+];
+
+const fn family(number: i32, reason: &'static str) -> Entry {
+    Entry {
+        syscall: libc::SYS_socket,
+        when: When::ArgEq {
+            arg: 0,
+            value: number.cast_unsigned(),
+        },
+        answer: Answer::Allow,
+        reason,
+    }
+}
+
+/// The whole table for a policy.
+pub(super) fn table(sockets: Sockets) -> Vec<Entry> {
+    let mut table = ALWAYS.to_vec();
+    let local_sockets_are_bounded =
+        sockets != Sockets::InMachineNetwork || ringfence_confine::landlock::version() >= 6;
+    if local_sockets_are_bounded {
+        table.push(family(
+            libc::AF_UNIX,
+            "talks to processes of the same session",
+        ));
+    }
+    if sockets != Sockets::LocalOnly {
+        table.push(family(
+            libc::AF_INET,
+            "the network namespace bounds where it leads",
+        ));
+        table.push(family(
+            libc::AF_INET6,
+            "the network namespace bounds where it leads",
+        ));
+        table.push(family(
+            libc::AF_NETLINK,
+            "programs ask it for addresses and routes",
+        ));
+    }
+    table.push(Entry {
+        syscall: libc::SYS_socket,
+        when: When::Always,
+        answer: Answer::Errno(EAFNOSUPPORT),
+        reason: "every other family (vsock, packet, bluetooth, …) leaves the fence",
+    });
+    table
+}

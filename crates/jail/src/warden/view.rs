@@ -1,0 +1,387 @@
+//! A run's view of the file system: what it may write, what is protected there, what is hidden.
+//!
+//! The view is put together in the stage's own mount namespace. What can be made before the policy
+//! is known is made ahead of need ([`Canvas::prepare`]); the rest follows at the launch
+//! ([`Canvas::paint`]). Nothing of it is seen outside.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+
+use ringfence_confine::mount::{self, Attributes, Reach};
+use rustix::fs::{Mode, OFlags};
+
+use super::placeholder::{self, Held};
+use super::protocol::{Failure, Fence, RawPath, Step, Tmp};
+use super::world::{DEV, SHUT_FILE, SHUT_FOLDER, TMP, VOID, WORKSHOP};
+
+const READ_ONLY: Attributes = Attributes::MOUNT_ATTR_RDONLY;
+
+/// Folders that cannot be made writable: they are the fence's own.
+const NOT_FOR_WRITING: &[&str] = &["/", "/proc", "/sys", "/dev", "/run"];
+
+/// A mount namespace in which everything is read-only, with its own `/dev` and `/proc`.
+pub(super) struct Canvas {
+    tmp: OwnedFd,
+    void: OwnedFd,
+    shut_folder: OwnedFd,
+    shut_file: OwnedFd,
+    proc: Option<OwnedFd>,
+}
+
+impl Canvas {
+    /// Prepares the calling process's mount namespace. It must be the first process of a PID
+    /// namespace of its own.
+    pub(super) fn prepare() -> io::Result<Self> {
+        let place = |path: &str| mount::place(Path::new(path));
+        // Taken before everything turns read-only.
+        let tmp = mount::clone_tree(place(TMP)?.as_fd(), Reach::Single)?;
+        let dev = mount::clone_tree(place(DEV)?.as_fd(), Reach::Recursive)?;
+        let root = place("/")?;
+        mount::change(
+            root.as_fd(),
+            Reach::Recursive,
+            READ_ONLY | Attributes::MOUNT_ATTR_NOSUID | Attributes::MOUNT_ATTR_NODEV,
+            Attributes::empty(),
+        )?;
+        mount::attach(dev.as_fd(), place("/dev")?.as_fd())?;
+        let proc = mount_proc()?;
+        Ok(Self {
+            tmp,
+            void: place(VOID)?,
+            shut_folder: place(SHUT_FOLDER)?,
+            shut_file: place(SHUT_FILE)?,
+            proc,
+        })
+    }
+
+    /// Completes the view. Returns the locks that keep placeholders in place: they must live as
+    /// long as the run.
+    pub(super) fn paint(self, fence: &Fence, ledger: &OwnedFd) -> Result<Vec<OwnedFd>, Failure> {
+        let roots = cut_out_roots(fence)?;
+        if fence.tmp != Tmp::Machine {
+            self.attach_tmp(fence.tmp)
+                .map_err(|error| Failure::new(Step::WritableRoot, &error, "/tmp"))?;
+        }
+        let denied: Vec<PathBuf> = fence.denied.iter().map(RawPath::to_path).collect();
+        let (around, plain): (Vec<_>, Vec<_>) = denied.into_iter().partition(|path| {
+            roots
+                .iter()
+                .any(|(root, _)| root != path && root.starts_with(path))
+        });
+        for path in &around {
+            hollow_out(path)
+                .map_err(|error| Failure::new(Step::DeniedRead, &error, shown(path)))?;
+        }
+        for (root, tree) in &roots {
+            attach_root(root, tree)
+                .map_err(|error| Failure::new(Step::WritableRoot, &error, shown(root)))?;
+        }
+        let locks = self.protect(&roots, fence, ledger)?;
+        for path in &plain {
+            self.deny(path)
+                .map_err(|error| Failure::new(Step::DeniedRead, &error, shown(path)))?;
+        }
+        self.close()
+            .map_err(|error| Failure::new(Step::Prepare, &error, WORKSHOP))?;
+        Ok(locks)
+    }
+
+    fn attach_tmp(&self, tmp: Tmp) -> io::Result<()> {
+        if tmp == Tmp::SessionReadOnly {
+            mount::change(
+                self.tmp.as_fd(),
+                Reach::Single,
+                READ_ONLY,
+                Attributes::empty(),
+            )?;
+        }
+        mount::attach(self.tmp.as_fd(), mount::place(Path::new("/tmp"))?.as_fd())
+    }
+
+    /// Covers a path with something that cannot be opened. One that does not exist needs nothing.
+    fn deny(&self, path: &Path) -> io::Result<()> {
+        // A denied link is followed: it is the file behind it that must not be read.
+        let place = match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(place) => place,
+            Err(
+                rustix::io::Errno::NOENT
+                | rustix::io::Errno::NOTDIR
+                | rustix::io::Errno::ACCESS
+                | rustix::io::Errno::LOOP,
+            ) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let cover = if is_folder(&place)? {
+            &self.shut_folder
+        } else {
+            &self.shut_file
+        };
+        mount::attach(
+            mount::clone_tree(cover.as_fd(), Reach::Single)?.as_fd(),
+            place.as_fd(),
+        )
+    }
+
+    /// Makes protected paths read-only and pins their ancestors.
+    fn protect(
+        &self,
+        roots: &[(PathBuf, OwnedFd)],
+        fence: &Fence,
+        ledger: &OwnedFd,
+    ) -> Result<Vec<OwnedFd>, Failure> {
+        let mut locks = Vec::new();
+        let mut pinned: Vec<PathBuf> = roots.iter().map(|(root, _)| root.clone()).collect();
+        let mut sealed = Vec::new();
+        for (root, _) in roots {
+            for path in &fence.protected {
+                let path = path.to_path();
+                let Ok(relative) = (if path.is_absolute() {
+                    path.strip_prefix(root).map(Path::to_path_buf)
+                } else {
+                    Ok(path)
+                }) else {
+                    continue;
+                };
+                let mut protection = Protection {
+                    canvas: self,
+                    root,
+                    ledger,
+                    pinned: &mut pinned,
+                    sealed: &mut sealed,
+                };
+                locks.extend(protection.apply(&relative)?);
+            }
+        }
+        Ok(locks)
+    }
+
+    /// Hides the workshop, and everything else that lived in `/run`, and closes `/proc` to writes.
+    fn close(&self) -> io::Result<()> {
+        if let Some(proc) = &self.proc {
+            mount::change(proc.as_fd(), Reach::Single, READ_ONLY, Attributes::empty())?;
+        }
+        let cover = mount::clone_tree(self.void.as_fd(), Reach::Single)?;
+        mount::attach(cover.as_fd(), mount::place(Path::new(WORKSHOP))?.as_fd())
+    }
+}
+
+/// Mounts a `/proc` that shows this PID namespace alone. A kernel that hides parts of the outer
+/// `/proc` (as in many containers) refuses that; the outer one then stays, read-only, with
+/// Landlock keeping its processes out of reach.
+fn mount_proc() -> io::Result<Option<OwnedFd>> {
+    let attributes = Attributes::MOUNT_ATTR_NOSUID
+        | Attributes::MOUNT_ATTR_NODEV
+        | Attributes::MOUNT_ATTR_NOEXEC;
+    match mount::new_filesystem(c"proc", &[], attributes) {
+        Ok(tree) => {
+            mount::attach(tree.as_fd(), mount::place(Path::new("/proc"))?.as_fd())?;
+            Ok(Some(tree))
+        }
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Copies of the writable roots, taken while the machine's own `/tmp` is still in sight.
+fn cut_out_roots(fence: &Fence) -> Result<Vec<(PathBuf, OwnedFd)>, Failure> {
+    let mut paths: Vec<PathBuf> = fence.writable.iter().map(RawPath::to_path).collect();
+    paths.sort();
+    paths.dedup();
+    let mut roots = Vec::new();
+    for path in paths {
+        let failed = |error: io::Error| Failure::new(Step::WritableRoot, &error, shown(&path));
+        if NOT_FOR_WRITING.iter().any(|own| path == Path::new(own)) {
+            return Err(failed(io::Error::from_raw_os_error(libc::EINVAL)));
+        }
+        let place = mount::place(&path).map_err(failed)?;
+        let tree = mount::clone_tree(place.as_fd(), Reach::Recursive).map_err(failed)?;
+        // A mount below that the machine itself has read-only stays so.
+        mount::change(
+            tree.as_fd(),
+            Reach::Recursive,
+            Attributes::empty(),
+            READ_ONLY,
+        )
+        .or_else(|_| mount::change(tree.as_fd(), Reach::Single, Attributes::empty(), READ_ONLY))
+        .map_err(failed)?;
+        roots.push((path, tree));
+    }
+    Ok(roots)
+}
+
+/// Puts a writable root where it belongs. Its path may have to be made first, in a tmpfs of ours
+/// that covers what was there.
+fn attach_root(root: &Path, tree: &OwnedFd) -> io::Result<()> {
+    let place = match mount::place(root) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if is_folder(tree)? {
+                fs::create_dir_all(root)?;
+            } else {
+                fs::create_dir_all(root.parent().unwrap_or(root))?;
+                fs::write(root, "")?;
+            }
+            mount::place(root)?
+        }
+        other => other?,
+    };
+    mount::attach(tree.as_fd(), place.as_fd())
+}
+
+/// Empties a denied folder that has a writable root somewhere below: only the way there remains.
+fn hollow_out(path: &Path) -> io::Result<()> {
+    let place = mount::place(path)?;
+    let hollow = mount::new_tmpfs(
+        "0755",
+        None,
+        Attributes::MOUNT_ATTR_NOSUID | Attributes::MOUNT_ATTR_NODEV,
+    )?;
+    mount::attach(hollow.as_fd(), place.as_fd())
+}
+
+/// The protection of the paths below one root.
+struct Protection<'a> {
+    canvas: &'a Canvas,
+    root: &'a Path,
+    ledger: &'a OwnedFd,
+    pinned: &'a mut Vec<PathBuf>,
+    /// Paths that are read-only by now, with everything below them.
+    sealed: &'a mut Vec<PathBuf>,
+}
+
+impl Protection<'_> {
+    /// Protects a path below the root. Whoever could rename a folder on the way to it could put
+    /// another in its place, so those become mount points, which cannot be renamed.
+    fn apply(&mut self, relative: &Path) -> Result<Option<OwnedFd>, Failure> {
+        let mut so_far = self.root.to_path_buf();
+        let components: Vec<Component<'_>> = relative.components().collect();
+        for (index, component) in components.iter().enumerate() {
+            let Component::Normal(name) = component else {
+                continue;
+            };
+            let parent = so_far.clone();
+            so_far.push(name);
+            if self.sealed.contains(&so_far) {
+                return Ok(None);
+            }
+            let failed = |error: io::Error| not_protected(&so_far, &error);
+            match mount::place(&so_far) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return self
+                        .reserve(&parent, Path::new(name), &so_far)
+                        .map_err(failed);
+                }
+                // A part of the way is a file: nothing can be made below it, and the file itself
+                // is what must not be replaced.
+                Err(error) if error.raw_os_error() == Some(libc::ENOTDIR) => {
+                    self.freeze(&parent).map_err(failed)?;
+                    return Ok(None);
+                }
+                Err(error) => return Err(failed(error)),
+                Ok(_) if index + 1 == components.len() => {
+                    return self
+                        .settle(&parent, Path::new(name), &so_far)
+                        .map_err(failed);
+                }
+                // The placeholder of another run: there is nothing below, and nothing may come.
+                Ok(_)
+                    if self
+                        .is_placeholder(&parent, Path::new(name))
+                        .map_err(failed)? =>
+                {
+                    return self
+                        .reserve(&parent, Path::new(name), &so_far)
+                        .map_err(failed);
+                }
+                Ok(place) => {
+                    if is_folder(&place).map_err(failed)? {
+                        self.pin(&so_far, &place).map_err(failed)?;
+                    } else {
+                        self.freeze(&so_far).map_err(failed)?;
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Protects a path that exists, or joins its placeholder.
+    fn settle(&mut self, parent: &Path, name: &Path, path: &Path) -> io::Result<Option<OwnedFd>> {
+        if is_placeholder(parent, name)? {
+            return self.reserve(parent, name, path);
+        }
+        match self.freeze(path) {
+            // It was the placeholder of a run that has just ended.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.reserve(parent, name, path)
+            }
+            other => other.map(|()| None),
+        }
+    }
+
+    /// Makes a mount point of a folder, writable as before.
+    fn pin(&mut self, path: &Path, place: &OwnedFd) -> io::Result<()> {
+        if !self.pinned.iter().any(|pinned| pinned == path) {
+            let tree = mount::clone_tree(place.as_fd(), Reach::Recursive)?;
+            mount::attach(tree.as_fd(), place.as_fd())?;
+            self.pinned.push(path.to_path_buf());
+        }
+        Ok(())
+    }
+
+    /// Makes a path read-only, with everything below.
+    fn freeze(&mut self, path: &Path) -> io::Result<()> {
+        let place = mount::place(path)?;
+        let tree = mount::clone_tree(place.as_fd(), Reach::Recursive)?;
+        mount::change(
+            tree.as_fd(),
+            Reach::Recursive,
+            READ_ONLY,
+            Attributes::empty(),
+        )?;
+        mount::attach(tree.as_fd(), place.as_fd())?;
+        self.sealed.push(path.to_path_buf());
+        Ok(())
+    }
+
+    /// Keeps a path that does not exist from being created.
+    fn reserve(&mut self, parent: &Path, name: &Path, path: &Path) -> io::Result<Option<OwnedFd>> {
+        let folder = mount::place(parent)?;
+        match placeholder::hold(folder.as_fd(), name, path, self.ledger)? {
+            Held::Existing => {
+                self.freeze(path)?;
+                Ok(None)
+            }
+            Held::Placeholder(lock) => {
+                let cover = mount::clone_tree(self.canvas.void.as_fd(), Reach::Single)?;
+                mount::attach(cover.as_fd(), mount::place(path)?.as_fd())?;
+                self.sealed.push(path.to_path_buf());
+                Ok(Some(lock))
+            }
+        }
+    }
+}
+
+fn not_protected(path: &Path, error: &io::Error) -> Failure {
+    // A symbolic link cannot be pinned: it has no place of its own to mount on.
+    let step = match error.raw_os_error() {
+        Some(libc::ELOOP) => Step::ProtectedSymlink,
+        _ => Step::ProtectedPath,
+    };
+    Failure::new(step, error, shown(path))
+}
+
+fn is_placeholder(parent: &Path, name: &Path) -> io::Result<bool> {
+    placeholder::is_placeholder(mount::place(parent)?.as_fd(), name)
+}
+
+fn is_folder(place: &OwnedFd) -> io::Result<bool> {
+    let stat = rustix::fs::fstat(place)?;
+    Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

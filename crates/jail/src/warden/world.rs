@@ -1,0 +1,205 @@
+//! The world that a session's commands live in: its namespaces, made once, and a workshop of
+//! parts that every run's view is put together from.
+//!
+//! In the warden's own mount namespace the machine looks as ever, except that `/run` is the
+//! workshop: a private tmpfs that holds the session's `/tmp`, a minimal `/dev`, and the empty
+//! things that cover what may not be seen. Each stage gets a copy of this namespace, takes the
+//! parts it needs, and then covers the workshop itself.
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use ringfence_confine::mount::{self, Attributes, Reach};
+use ringfence_confine::namespace::{self, Flags, Identities};
+use ringfence_confine::seccomp::Filter;
+
+use super::protocol::{Boot, Failure, Identity, Sockets, Step, World};
+use super::syscalls;
+
+/// Where the workshop is mounted, in the warden's own namespace.
+pub(super) const WORKSHOP: &str = "/run";
+/// Parts of the workshop.
+pub(super) const TMP: &str = "/run/tmp";
+pub(super) const DEV: &str = "/run/dev";
+/// An empty folder that can be listed.
+pub(super) const VOID: &str = "/run/void";
+/// A folder and a file that nobody can open.
+pub(super) const SHUT_FOLDER: &str = "/run/shut";
+pub(super) const SHUT_FILE: &str = "/run/shut-file";
+
+/// What stages are made from.
+pub(super) struct Workshop {
+    pub(super) world: World,
+    pub(super) identity: Identity,
+    filters: Filters,
+}
+
+struct Filters {
+    in_namespace: Filter,
+    in_machine_network: Filter,
+    local_only: Filter,
+}
+
+impl Workshop {
+    /// The namespaces that every stage has for itself.
+    pub(super) fn stage_namespaces(&self) -> i32 {
+        match self.world {
+            World::Namespaces { .. } => namespace::CLONE_NEWPID | namespace::CLONE_NEWNS,
+            World::Machine => 0,
+        }
+    }
+
+    pub(super) fn has_namespaces(&self) -> bool {
+        matches!(self.world, World::Namespaces { .. })
+    }
+
+    pub(super) fn filter(&self, sockets: Sockets) -> &Filter {
+        match sockets {
+            Sockets::InNamespace => &self.filters.in_namespace,
+            Sockets::InMachineNetwork => &self.filters.in_machine_network,
+            Sockets::LocalOnly => &self.filters.local_only,
+        }
+    }
+}
+
+/// Makes the world. The calling process moves into it.
+pub(super) fn make(boot: &Boot) -> Result<Workshop, Failure> {
+    let filter = |sockets| {
+        Filter::new(
+            &syscalls::table(sockets),
+            ringfence_confine::seccomp::Answer::Allow,
+        )
+        .map_err(|error| Failure::new(Step::Seccomp, &io::Error::other(error), "filter"))
+    };
+    let workshop = Workshop {
+        world: boot.world.clone(),
+        identity: boot.identity.clone(),
+        filters: Filters {
+            in_namespace: filter(Sockets::InNamespace)?,
+            in_machine_network: filter(Sockets::InMachineNetwork)?,
+            local_only: filter(Sockets::LocalOnly)?,
+        },
+    };
+    if let World::Namespaces {
+        own_network,
+        tmp_bytes,
+    } = boot.world
+    {
+        enter_namespaces(&boot.identity, own_network)?;
+        furnish(tmp_bytes).map_err(|(error, what)| Failure::new(Step::BaseMounts, &error, what))?;
+    }
+    Ok(workshop)
+}
+
+fn enter_namespaces(identity: &Identity, own_network: bool) -> Result<(), Failure> {
+    let failed = |step, what: &'static str| move |error| Failure::new(step, &error, what);
+    let identities = if rustix::process::geteuid().is_root() {
+        Identities::All
+    } else {
+        Identities::One {
+            uid: identity.uid,
+            gid: identity.gid,
+        }
+    };
+    #[allow(unsafe_code)]
+    // SAFETY: a warden has a single thread.
+    unsafe { namespace::enter_user_namespace(identities) }
+        .map_err(failed(Step::UserNamespace, "user namespace"))?;
+    let mut flags = Flags::NEWNS | Flags::NEWIPC | Flags::NEWUTS;
+    if own_network {
+        flags |= Flags::NEWNET;
+    }
+    namespace::unshare(flags).map_err(failed(Step::OtherNamespaces, "namespaces"))?;
+    if own_network {
+        namespace::loopback_up().map_err(failed(Step::Loopback, "loopback"))?;
+    }
+    // A second lock: the filter refuses to make user namespaces too.
+    let _ = namespace::forbid_nested_user_namespaces();
+    Ok(())
+}
+
+type Unfinished = (io::Error, &'static str);
+
+/// Builds the workshop.
+fn furnish(tmp_bytes: Option<u64>) -> Result<(), Unfinished> {
+    let about = |what: &'static str| move |error: io::Error| (error, what);
+    mount::make_everything_private().map_err(about("private mounts"))?;
+    // The devices are cloned off before `/run` is covered: on some machines `/dev` points there.
+    let devices = clone_devices().map_err(about("/dev"))?;
+    let quiet = Attributes::MOUNT_ATTR_NOSUID | Attributes::MOUNT_ATTR_NODEV;
+    let put = |tree: io::Result<std::os::fd::OwnedFd>, at: &str| -> io::Result<()> {
+        mount::attach(tree?.as_fd(), mount::place(Path::new(at))?.as_fd())
+    };
+    put(mount::new_tmpfs("0755", None, quiet), WORKSHOP).map_err(about(WORKSHOP))?;
+    for folder in [TMP, DEV, VOID, SHUT_FOLDER] {
+        fs::create_dir(folder).map_err(about(folder))?;
+    }
+    fs::write(SHUT_FILE, "").map_err(about(SHUT_FILE))?;
+    for shut in [SHUT_FOLDER, SHUT_FILE] {
+        fs::set_permissions(shut, fs::Permissions::from_mode(0o000)).map_err(about(shut))?;
+    }
+    put(mount::new_tmpfs("1777", tmp_bytes, quiet), TMP).map_err(about(TMP))?;
+    put(
+        mount::new_tmpfs("0755", None, Attributes::MOUNT_ATTR_NOSUID),
+        DEV,
+    )
+    .map_err(about(DEV))?;
+    furnish_dev(&devices).map_err(about("the minimal /dev"))
+}
+
+/// The devices that every program may have.
+const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
+
+fn clone_devices() -> io::Result<Vec<(&'static str, std::os::fd::OwnedFd)>> {
+    let mut devices = Vec::new();
+    for name in DEVICES {
+        let place = rustix::fs::open(
+            Path::new("/dev").join(name),
+            rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC,
+            rustix::fs::Mode::empty(),
+        )?;
+        devices.push((*name, mount::clone_tree(place.as_fd(), Reach::Single)?));
+    }
+    Ok(devices)
+}
+
+fn furnish_dev(devices: &[(&'static str, std::os::fd::OwnedFd)]) -> io::Result<()> {
+    let dev = Path::new(DEV);
+    for (name, tree) in devices {
+        let path = dev.join(name);
+        fs::write(&path, "")?;
+        mount::attach(tree.as_fd(), mount::place(&path)?.as_fd())?;
+    }
+    let terminals = mount::new_filesystem(
+        c"devpts",
+        &[
+            (c"newinstance", ""),
+            (c"ptmxmode", "0666"),
+            (c"mode", "0620"),
+        ],
+        Attributes::MOUNT_ATTR_NOSUID | Attributes::MOUNT_ATTR_NOEXEC,
+    )?;
+    let shared_memory = mount::new_tmpfs(
+        "1777",
+        None,
+        Attributes::MOUNT_ATTR_NOSUID | Attributes::MOUNT_ATTR_NODEV,
+    )?;
+    for (name, tree) in [("pts", terminals), ("shm", shared_memory)] {
+        let path = dev.join(name);
+        fs::create_dir(&path)?;
+        mount::attach(tree.as_fd(), mount::place(&path)?.as_fd())?;
+    }
+    for (name, target) in [
+        ("ptmx", "pts/ptmx"),
+        ("fd", "/proc/self/fd"),
+        ("stdin", "/proc/self/fd/0"),
+        ("stdout", "/proc/self/fd/1"),
+        ("stderr", "/proc/self/fd/2"),
+    ] {
+        symlink(target, dev.join(name))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! The attempts, one file each.
+
+mod abstract_sockets;
+mod capabilities;
+mod clone3;
+mod denied_spellings;
+mod denied_through_a_link;
+mod dev_shm;
+mod devices;
+mod foreign_syscall_tables;
+mod fork_bomb;
+mod git_in_the_command_line;
+mod hard_link;
+mod inherited_descriptors;
+mod io_uring;
+mod kernel_keys_and_programs;
+mod machine_sockets;
+mod machine_tmp;
+mod missing_hook;
+mod missing_repository;
+mod missing_settings;
+mod mounts;
+mod nested_write_read_only_mode;
+mod o_path;
+mod open_by_handle;
+mod proc_mem;
+mod proc_root;
+mod proc_sys;
+mod process_vm;
+mod ptrace;
+mod rename_parent;
+mod rename_workspace;
+mod second_listener;
+mod set_user_id;
+mod settings_by_rename;
+mod signals_outward;
+mod sockets_of_other_families;
+mod symlink_out;
+mod truncate_read_only;
+mod typing_into_the_terminal;
+mod user_namespaces;
+mod workspace_below_tmp;
+
+pub use crate::fence::{Deed, Done, Fence};
+
+/// A way to get out, and its harmless twin.
+pub struct Attempt {
+    /// Its name.
+    pub name: &'static str,
+    /// Where the test's folders are made.
+    pub below: &'static str,
+    /// Sets the scene, outside the fence.
+    pub prepare: fn(&mut Fence),
+    /// What is tried.
+    pub attack: Deed,
+    /// Whether it got out.
+    pub escaped: fn(&Fence, &Done) -> bool,
+    /// What must work.
+    pub twin: Deed,
+    /// Whether it did.
+    pub worked: fn(&Fence, &Done) -> bool,
+}
+
+/// Every attempt.
+pub const ATTEMPTS: &[&Attempt] = &[
+    &missing_hook::ATTEMPT,
+    &missing_repository::ATTEMPT,
+    &missing_settings::ATTEMPT,
+    &settings_by_rename::ATTEMPT,
+    &rename_parent::ATTEMPT,
+    &rename_workspace::ATTEMPT,
+    &git_in_the_command_line::ATTEMPT,
+    &symlink_out::ATTEMPT,
+    &hard_link::ATTEMPT,
+    &denied_spellings::ATTEMPT,
+    &denied_through_a_link::ATTEMPT,
+    &truncate_read_only::ATTEMPT,
+    &o_path::ATTEMPT,
+    &open_by_handle::ATTEMPT,
+    &proc_root::ATTEMPT,
+    &proc_mem::ATTEMPT,
+    &proc_sys::ATTEMPT,
+    &inherited_descriptors::ATTEMPT,
+    &dev_shm::ATTEMPT,
+    &machine_tmp::ATTEMPT,
+    &workspace_below_tmp::ATTEMPT,
+    &machine_sockets::ATTEMPT,
+    &devices::ATTEMPT,
+    &mounts::ATTEMPT,
+    &nested_write_read_only_mode::ATTEMPT,
+    &io_uring::ATTEMPT,
+    &ptrace::ATTEMPT,
+    &process_vm::ATTEMPT,
+    &foreign_syscall_tables::ATTEMPT,
+    &second_listener::ATTEMPT,
+    &clone3::ATTEMPT,
+    &user_namespaces::ATTEMPT,
+    &typing_into_the_terminal::ATTEMPT,
+    &capabilities::ATTEMPT,
+    &set_user_id::ATTEMPT,
+    &sockets_of_other_families::ATTEMPT,
+    &abstract_sockets::ATTEMPT,
+    &kernel_keys_and_programs::ATTEMPT,
+    &signals_outward::ATTEMPT,
+    &fork_bomb::ATTEMPT,
+];

@@ -1,0 +1,208 @@
+//! A fence to try: a workspace, a home with secrets, somewhere outside, and a session in which
+//! deeds are done.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ringfence_jail::{
+    Degraded, Input, Io, Output, Process, Session, SessionOptions, Terminal, TerminalSize,
+    WardenProgram,
+};
+use ringfence_policy::action::{Action, FenceRequest, RunCommand};
+use ringfence_policy::command_line::CommandLine;
+use ringfence_policy::judge::{Bench, Escalation, Remembered, judge};
+use ringfence_policy::permissions::{ApprovalPolicy, Limits, SandboxPolicy};
+use ringfence_policy::settle::{Answer, settle};
+use ringfence_policy::{Ground, Permit, Verdict};
+use ringfence_testkit::scratch::Scratch;
+
+/// Everything an attempt works with.
+pub struct Fence {
+    pub scratch: Scratch,
+    pub sandbox: SandboxPolicy,
+    pub limits: Limits,
+    pub session: Session,
+}
+
+/// What is done inside.
+#[derive(Clone, Copy)]
+pub enum Deed {
+    /// A text for bash.
+    Shell(&'static str),
+    /// A probe of this program, by its name.
+    Probe(&'static str),
+    /// A probe, with a terminal of its own.
+    ProbeOnTerminal(&'static str),
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Done {
+    pub code: i32,
+    pub text: String,
+}
+
+impl Fence {
+    pub fn new(scratch: Scratch) -> Self {
+        let sandbox = SandboxPolicy {
+            denied_reads: vec![scratch.home().join(".ssh/"), scratch.home().join(".netrc")],
+            ..SandboxPolicy::workspace_write(scratch.workspace())
+        };
+        let session = Session::open(SessionOptions {
+            program: WardenProgram::ThisProgram,
+            workspace: scratch.workspace(),
+            degraded: Degraded::Refuse,
+        })
+        .expect("session");
+        Self {
+            scratch,
+            sandbox,
+            limits: Limits::default(),
+            session,
+        }
+    }
+
+    pub fn workspace(&self) -> PathBuf {
+        self.scratch.workspace()
+    }
+
+    pub fn outside(&self) -> PathBuf {
+        self.scratch.outside()
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.scratch.home()
+    }
+
+    /// A permit for a command, got the only way there is: every question is answered with yes.
+    pub fn permit(&self, argv: Vec<String>) -> Permit {
+        let mut environment = BTreeMap::from([
+            (
+                "PATH".to_owned(),
+                "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin".to_owned(),
+            ),
+            ("HOME".to_owned(), self.home().display().to_string()),
+            ("OUTSIDE".to_owned(), self.outside().display().to_string()),
+            (
+                "WORKSPACE".to_owned(),
+                self.workspace().display().to_string(),
+            ),
+            ("HARNESS_PID".to_owned(), std::process::id().to_string()),
+        ]);
+        environment.insert("TMPDIR".to_owned(), "/tmp".to_owned());
+        environment.extend(std::env::vars().filter(|(name, _)| name.starts_with("TEST_")));
+        let action = Action::RunCommand(RunCommand {
+            tool: "test".into(),
+            line: CommandLine::Argv(argv),
+            cwd: self.workspace(),
+            environment,
+            fence: FenceRequest::Stay,
+            justification: None,
+            description: None,
+        });
+        let bench = Bench {
+            ground: &Ground::at(self.workspace()),
+            sandbox: &self.sandbox,
+            limits: &self.limits,
+            approval: ApprovalPolicy::OnFailure,
+            escalation: Escalation::Off,
+            remembered: &Remembered::default(),
+        };
+        match judge(action, &bench).verdict {
+            Verdict::Allow(permit) => permit,
+            Verdict::Ask(question) => settle(question, &Answer::Approved).expect("approved"),
+            Verdict::Deny(denial) => panic!("the policy already refuses this deed: {denial}"),
+        }
+    }
+
+    /// Starts a shell text and leaves it running.
+    pub async fn start(&self, text: &str) -> Process {
+        let permit = self.permit(["bash", "-c", text].map(String::from).into());
+        self.session
+            .launch(permit, Io::Pipes(Input::Null))
+            .await
+            .expect("launch")
+    }
+
+    /// Does a deed and waits for its end.
+    pub async fn run(&self, deed: Deed) -> Done {
+        let this = || {
+            std::env::current_exe()
+                .expect("this program")
+                .display()
+                .to_string()
+        };
+        let (argv, io): (Vec<String>, Io) = match deed {
+            // From a file, so that it is the fence that is tried and not the policy, which would
+            // refuse many of these at sight.
+            Deed::Shell(text) => {
+                let script = self.workspace().join("deed.sh");
+                std::fs::write(&script, text).expect("deed");
+                let argv = vec!["bash".to_owned(), script.display().to_string()];
+                (argv, Io::Pipes(Input::Null))
+            }
+            Deed::Probe(name) => (
+                vec![this(), "__probe".into(), name.into()],
+                Io::Pipes(Input::Null),
+            ),
+            Deed::ProbeOnTerminal(name) => (
+                vec![this(), "__probe".into(), name.into()],
+                Io::Terminal(TerminalSize {
+                    rows: 24,
+                    columns: 80,
+                }),
+            ),
+        };
+        let process = self
+            .session
+            .launch(self.permit(argv), io)
+            .await
+            .expect("launch");
+        finish(process).await
+    }
+}
+
+/// Reads a process to its end.
+pub async fn finish(mut process: Process) -> Done {
+    let mut text = Vec::new();
+    let read = async {
+        match process.output.take().expect("output") {
+            Output::Pipes {
+                mut stdout,
+                mut stderr,
+            } => {
+                use tokio::io::AsyncReadExt;
+                let (mut out, mut err) = (Vec::new(), Vec::new());
+                let (a, b) =
+                    tokio::join!(stdout.read_to_end(&mut out), stderr.read_to_end(&mut err));
+                a.and(b).expect("read");
+                text.extend(out);
+                text.extend(err);
+            }
+            Output::Terminal(terminal) => text.extend(read_terminal(&terminal).await),
+        }
+        let code = process.exited().await.expect("exit").code();
+        process.kill().expect("kill");
+        process.gone().await.expect("gone");
+        code
+    };
+    let code = tokio::time::timeout(Duration::from_secs(30), read)
+        .await
+        .expect("a deed hangs");
+    Done {
+        code,
+        text: String::from_utf8_lossy(&text).into_owned(),
+    }
+}
+
+async fn read_terminal(terminal: &Terminal) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        match terminal.read(&mut buffer).await.expect("read") {
+            0 => return text,
+            count => text.extend_from_slice(&buffer[..count]),
+        }
+    }
+}

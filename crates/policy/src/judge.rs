@@ -1,0 +1,293 @@
+//! May this happen? The verdict table, and what comes before it.
+//!
+//! For a command, in this order: what it asks of the fence, what it does (facts and class), what
+//! the rules say, what the table says. Pure: everything it looks at is handed in.
+
+use std::collections::BTreeSet;
+
+use crate::action::{Action, FenceRequest, RunCommand};
+use crate::classify::{self, Class, Classification};
+use crate::command_line::CommandLine;
+use crate::facts::{self, CommandText};
+use crate::ground::Ground;
+use crate::permissions::{ApprovalPolicy, Limits, SandboxMode, SandboxPolicy};
+use crate::permit::{Basis, Confinement, Permit};
+use crate::verdict::{Denial, DenialCode, Grounds, Judgement, Question, QuestionKind, Verdict};
+
+/// Everything that a verdict depends on besides the action.
+#[derive(Debug, Clone)]
+pub struct Bench<'a> {
+    /// Facts about the machine.
+    pub ground: &'a Ground,
+    /// How far commands reach.
+    pub sandbox: &'a SandboxPolicy,
+    /// How much they use.
+    pub limits: &'a Limits,
+    /// When a person is asked.
+    pub approval: ApprovalPolicy,
+    /// Whether a command may ask to leave the fence.
+    pub escalation: Escalation,
+    /// What was approved for the session.
+    pub remembered: &'a Remembered,
+}
+
+/// Whether a call may ask to leave the fence at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Escalation {
+    /// It is refused without a question.
+    Off,
+    /// It becomes a question.
+    Askable,
+}
+
+/// Approvals of this session, by what they are about rather than how it was spelled.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remembered {
+    keys: BTreeSet<String>,
+}
+
+impl Remembered {
+    /// Remembers a yes.
+    pub fn insert(&mut self, key: ApprovalKey) {
+        self.keys.insert(key.0);
+    }
+
+    fn contains(&self, key: &ApprovalKey) -> bool {
+        self.keys.contains(&key.0)
+    }
+}
+
+/// What an approval for the session is about: the command without its spelling, its folder, and
+/// the bounds that the yes was given for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalKey(String);
+
+impl ApprovalKey {
+    /// The key of a question.
+    pub fn of(question: &Question) -> Self {
+        Self::new(question.action(), question.if_approved())
+    }
+
+    fn new(action: &Action, confinement: &Confinement) -> Self {
+        let subject = match action {
+            Action::RunCommand(command) => {
+                format!("{:?} {:?}", command.line.argv(), command.cwd)
+            }
+            other => format!("{other:?}"),
+        };
+        let bounds = match confinement {
+            Confinement::Fenced { sandbox, .. } => {
+                format!("{} {} {:?}", sandbox.mode, sandbox.network, sandbox.writable_roots)
+            }
+            Confinement::Unfenced { .. } => "unfenced".to_owned(),
+        };
+        Self(format!("{subject} {bounds}"))
+    }
+}
+
+/// Judges an action.
+pub fn judge(action: Action, bench: &Bench<'_>) -> Judgement {
+    match action {
+        Action::RunCommand(command) => judge_command(command, bench),
+        other => judge_other(other, bench),
+    }
+}
+
+/// Judges whether a command that the fence refused something may run again without it.
+pub fn judge_retry(action: Action, denied: Vec<String>, bench: &Bench<'_>) -> Verdict {
+    let because = "the fence refused something that the command needs".to_owned();
+    match bench.approval {
+        ApprovalPolicy::OnFailure | ApprovalPolicy::UnlessTrusted => Verdict::Ask(Question::new(
+            QuestionKind::RetryUnfenced { denied },
+            because,
+            action,
+            Confinement::Unfenced { limits: bench.limits.clone() },
+        )),
+        ApprovalPolicy::Never | ApprovalPolicy::OnRequest => Verdict::Deny(Denial {
+            code: DenialCode::ApprovalNotPossible,
+            reason: because,
+            hint: Some(format!("approval policy {} does not retry", bench.approval)),
+        }),
+    }
+}
+
+fn judge_command(command: RunCommand, bench: &Bench<'_>) -> Judgement {
+    let facts = facts::understand(match &command.line {
+        CommandLine::Argv(argv) => CommandText::Argv(argv),
+        CommandLine::Shell { shell, text, .. } => CommandText::Shell { kind: shell.kind, text },
+    });
+    let Classification { class, reasons } = classify::classify(&facts, bench.ground);
+    let mut grounds = Grounds {
+        class: Some(class),
+        reasons,
+        facts: Some(facts),
+        rule: None,
+        because: String::new(),
+    };
+    let verdict = decide(command, class, bench, &mut grounds);
+    Judgement { verdict, grounds }
+}
+
+/// The table's answer for a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cell {
+    Run,
+    Ask,
+    Deny,
+}
+
+/// The verdict table for a command that no rule decides.
+fn cell(class: Class, approval: ApprovalPolicy, mode: SandboxMode) -> Cell {
+    use ApprovalPolicy::{Never, OnFailure, OnRequest, UnlessTrusted};
+    match (class, approval) {
+        (Class::ReadOnly, _) => Cell::Run,
+        (Class::Safe, UnlessTrusted) => Cell::Ask,
+        (Class::Safe, _) => Cell::Run,
+        (Class::Unknown, Never | OnFailure) => Cell::Run,
+        // Without a fence of ours there is nothing that an early question would protect.
+        (Class::Unknown, OnRequest) if !mode.is_fenced() => Cell::Run,
+        (Class::Unknown, OnRequest | UnlessTrusted) => Cell::Ask,
+        (Class::Suspicious, Never) => Cell::Deny,
+        (Class::Suspicious, _) => Cell::Ask,
+        (Class::Dangerous, _) => Cell::Deny,
+    }
+}
+
+fn decide(
+    command: RunCommand,
+    class: Class,
+    bench: &Bench<'_>,
+    grounds: &mut Grounds,
+) -> Verdict {
+    let what = class_in_words(class, grounds);
+    if class == Class::Dangerous {
+        grounds.because.clone_from(&what);
+        return deny(DenialCode::Dangerous, what, Some("commands like this are never run"));
+    }
+    if command.fence == FenceRequest::Leave && bench.sandbox.mode.is_fenced() {
+        return decide_leaving(command, bench, grounds);
+    }
+    let confinement = confinement(bench);
+    match cell(class, bench.approval, bench.sandbox.mode) {
+        Cell::Run => {
+            grounds.because = format!("{what}, which approval policy {} runs", bench.approval);
+            Verdict::Allow(Permit::new(Action::RunCommand(command), confinement, Basis::Policy))
+        }
+        Cell::Ask => {
+            grounds.because =
+                format!("{what}, which approval policy {} asks about", bench.approval);
+            ask(QuestionKind::Run, command, confinement, bench, grounds)
+        }
+        Cell::Deny => {
+            grounds.because =
+                format!("{what}, and approval policy {} asks nobody", bench.approval);
+            deny(
+                DenialCode::ApprovalNotPossible,
+                grounds.because.clone(),
+                Some("allow it by a rule, or use an approval policy that asks"),
+            )
+        }
+    }
+}
+
+fn decide_leaving(command: RunCommand, bench: &Bench<'_>, grounds: &mut Grounds) -> Verdict {
+    if bench.escalation == Escalation::Off {
+        grounds.because = "the call asks to leave the fence, which is switched off".to_owned();
+        return deny(
+            DenialCode::EscalationNotAllowed,
+            grounds.because.clone(),
+            Some("`sandbox.allow_disable_sandbox = true` lets such calls ask"),
+        );
+    }
+    if bench.approval == ApprovalPolicy::Never {
+        grounds.because =
+            "the call asks to leave the fence, and approval policy never asks nobody".to_owned();
+        return deny(DenialCode::ApprovalNotPossible, grounds.because.clone(), None);
+    }
+    grounds.because = "the call asks to leave the fence".to_owned();
+    let unfenced = Confinement::Unfenced { limits: bench.limits.clone() };
+    ask(QuestionKind::LeaveFence, command, unfenced, bench, grounds)
+}
+
+/// A question, unless it was answered for the session already.
+fn ask(
+    kind: QuestionKind,
+    command: RunCommand,
+    confinement: Confinement,
+    bench: &Bench<'_>,
+    grounds: &Grounds,
+) -> Verdict {
+    let action = Action::RunCommand(command);
+    if bench.remembered.contains(&ApprovalKey::new(&action, &confinement)) {
+        return Verdict::Allow(Permit::new(action, confinement, Basis::Remembered));
+    }
+    Verdict::Ask(Question::new(kind, grounds.because.clone(), action, confinement))
+}
+
+fn deny(code: DenialCode, reason: String, hint: Option<&str>) -> Verdict {
+    Verdict::Deny(Denial { code, reason, hint: hint.map(str::to_owned) })
+}
+
+fn confinement(bench: &Bench<'_>) -> Confinement {
+    if bench.sandbox.mode.is_fenced() {
+        Confinement::Fenced { sandbox: bench.sandbox.clone(), limits: bench.limits.clone() }
+    } else {
+        Confinement::Unfenced { limits: bench.limits.clone() }
+    }
+}
+
+fn class_in_words(class: Class, grounds: &Grounds) -> String {
+    let name = match class {
+        Class::ReadOnly => "it only reads",
+        Class::Safe => "it is a safe command",
+        Class::Unknown => "it is not a known command",
+        Class::Suspicious => "it is suspicious",
+        Class::Dangerous => "it is dangerous",
+    };
+    match grounds.reasons.first() {
+        Some(reason) if class >= Class::Suspicious => {
+            format!("{name} (`{}`: {})", reason.part, reason.why)
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// Everything that is not a command.
+fn judge_other(action: Action, bench: &Bench<'_>) -> Judgement {
+    let confinement = confinement(bench);
+    let inside = |path: &std::path::PathBuf| {
+        !bench.sandbox.mode.is_fenced()
+            || bench.sandbox.effective_writable_roots().iter().any(|root| path.starts_with(root))
+    };
+    let (harmless, because) = match &action {
+        Action::RunScript(_) => (true, "a script touches nothing but through its tools"),
+        Action::SearchFiles(_) => (true, "it only reads names"),
+        Action::ApplyPatch(patch) if patch.writes.iter().all(inside) => {
+            (true, "it writes in writable folders only")
+        }
+        Action::ApplyPatch(_) => (false, "it writes outside the writable folders"),
+        Action::Connect(_) | Action::SendHttp(_) => (false, "it leaves the machine"),
+        Action::CallMcpTool(_) => (false, "it runs a tool of another server"),
+        Action::RunCommand(_) => (false, "it is a command"),
+    };
+    let grounds = Grounds { because: because.to_owned(), ..Grounds::default() };
+    let verdict = match (harmless, bench.approval) {
+        (true, _) => Verdict::Allow(Permit::new(action, confinement, Basis::Policy)),
+        (false, ApprovalPolicy::Never) => {
+            deny(DenialCode::ApprovalNotPossible, format!("{because}, and nobody is asked"), None)
+        }
+        (false, _) if bench.remembered.contains(&ApprovalKey::new(&action, &confinement)) => {
+            Verdict::Allow(Permit::new(action, confinement, Basis::Remembered))
+        }
+        (false, _) => Verdict::Ask(Question::new(
+            QuestionKind::Run,
+            because.to_owned(),
+            action,
+            confinement,
+        )),
+    };
+    Judgement { verdict, grounds }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! The verdict table, all cells.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::command_line::CommandLine;
+use crate::permissions::Network;
+use crate::settle::{Answer, settle};
+
+const READ_ONLY: &str = "ls -la";
+const SAFE: &str = "cargo build";
+const UNKNOWN: &str = "frobnicate --all";
+const SUSPICIOUS: &str = "$SOMETHING now";
+const DANGEROUS: &str = "rm -rf /";
+
+fn command(text: &str, fence: FenceRequest) -> Action {
+    Action::RunCommand(RunCommand {
+        tool: "bash".into(),
+        line: CommandLine::Argv(["bash", "-c", text].map(String::from).into()),
+        cwd: "/work/project".into(),
+        environment: BTreeMap::new(),
+        fence,
+        justification: None,
+        description: None,
+    })
+}
+
+struct Setting {
+    ground: Ground,
+    sandbox: SandboxPolicy,
+    limits: Limits,
+    remembered: Remembered,
+}
+
+impl Setting {
+    fn new(mode: SandboxMode) -> Self {
+        Self {
+            ground: Ground::at("/work/project").with_home("/home/user"),
+            sandbox: SandboxPolicy { mode, ..SandboxPolicy::workspace_write("/work/project") },
+            limits: Limits::default(),
+            remembered: Remembered::default(),
+        }
+    }
+
+    fn bench(&self, approval: ApprovalPolicy, escalation: Escalation) -> Bench<'_> {
+        Bench {
+            ground: &self.ground,
+            sandbox: &self.sandbox,
+            limits: &self.limits,
+            approval,
+            escalation,
+            remembered: &self.remembered,
+        }
+    }
+}
+
+/// `run` (fenced), `open` (unfenced), `ask` (a yes is fenced), `ask-open`, `deny`.
+fn outcome(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Allow(permit) => match permit.confinement() {
+            Confinement::Fenced { .. } => "run",
+            Confinement::Unfenced { .. } => "open",
+        },
+        Verdict::Ask(question) => match question.if_approved() {
+            Confinement::Fenced { .. } => "ask",
+            Confinement::Unfenced { .. } => "ask-open",
+        },
+        Verdict::Deny(_) => "deny",
+    }
+}
+
+#[test]
+fn every_cell_of_the_table() {
+    use SandboxMode::{DangerFullAccess, ExternalSandbox, ReadOnly, WorkspaceWrite};
+    // One row per class; columns never, on-failure, on-request, unless-trusted.
+    let fenced = [
+        (READ_ONLY, ["run", "run", "run", "run"]),
+        (SAFE, ["run", "run", "run", "ask"]),
+        (UNKNOWN, ["run", "run", "ask", "ask"]),
+        (SUSPICIOUS, ["deny", "ask", "ask", "ask"]),
+        (DANGEROUS, ["deny", "deny", "deny", "deny"]),
+    ];
+    let open = [
+        (READ_ONLY, ["open", "open", "open", "open"]),
+        (SAFE, ["open", "open", "open", "ask-open"]),
+        (UNKNOWN, ["open", "open", "open", "ask-open"]),
+        (SUSPICIOUS, ["deny", "ask-open", "ask-open", "ask-open"]),
+        (DANGEROUS, ["deny", "deny", "deny", "deny"]),
+    ];
+    for (mode, table) in [
+        (ReadOnly, fenced),
+        (WorkspaceWrite, fenced),
+        (DangerFullAccess, open),
+        (ExternalSandbox, open),
+    ] {
+        let setting = Setting::new(mode);
+        for (text, expected) in table {
+            for (approval, expected) in ApprovalPolicy::ALL.into_iter().zip(expected) {
+                let bench = setting.bench(approval, Escalation::Off);
+                let judged = judge(command(text, FenceRequest::Stay), &bench);
+                assert_eq!(outcome(&judged.verdict), expected, "{mode} {text} {approval}");
+                assert!(!judged.grounds.because.is_empty(), "{mode} {text} {approval}");
+            }
+        }
+    }
+}
+
+#[test]
+fn leaving_the_fence_is_asked_about_only_where_it_may_be() {
+    let setting = Setting::new(SandboxMode::WorkspaceWrite);
+    for (escalation, expected) in [
+        (Escalation::Off, ["deny", "deny", "deny", "deny"]),
+        (Escalation::Askable, ["deny", "ask-open", "ask-open", "ask-open"]),
+    ] {
+        for (approval, expected) in ApprovalPolicy::ALL.into_iter().zip(expected) {
+            let bench = setting.bench(approval, escalation);
+            for text in [READ_ONLY, SAFE, UNKNOWN] {
+                let judged = judge(command(text, FenceRequest::Leave), &bench);
+                assert_eq!(outcome(&judged.verdict), expected, "{text} {approval}");
+            }
+            let judged = judge(command(DANGEROUS, FenceRequest::Leave), &bench);
+            assert_eq!(outcome(&judged.verdict), "deny", "dangerous {approval}");
+        }
+    }
+}
+
+#[test]
+fn a_refusal_of_the_fence_is_asked_about_where_the_table_says_so() {
+    let setting = Setting::new(SandboxMode::WorkspaceWrite);
+    let expected = ["deny", "ask-open", "deny", "ask-open"];
+    for (approval, expected) in ApprovalPolicy::ALL.into_iter().zip(expected) {
+        let bench = setting.bench(approval, Escalation::Off);
+        let verdict = judge_retry(command(SAFE, FenceRequest::Stay), vec!["x".into()], &bench);
+        assert_eq!(outcome(&verdict), expected, "{approval}");
+    }
+}
+
+#[test]
+fn a_yes_for_the_session_holds_for_the_same_bounds_only() {
+    let mut setting = Setting::new(SandboxMode::WorkspaceWrite);
+    let ask = |setting: &Setting| {
+        let bench = setting.bench(ApprovalPolicy::OnRequest, Escalation::Off);
+        judge(command(UNKNOWN, FenceRequest::Stay), &bench).verdict
+    };
+    let Verdict::Ask(question) = ask(&setting) else { panic!("not asked") };
+    setting.remembered.insert(ApprovalKey::of(&question));
+    assert_eq!(outcome(&ask(&setting)), "run");
+    setting.sandbox.network = Network::Full;
+    assert_eq!(outcome(&ask(&setting)), "ask");
+}
+
+#[test]
+fn answers_settle_questions() {
+    let setting = Setting::new(SandboxMode::WorkspaceWrite);
+    for (answer, expected) in [
+        (Answer::Approved, Ok(())),
+        (Answer::ApprovedForSession, Ok(())),
+        (Answer::Denied { message: Some("not now".into()) }, Err(DenialCode::DeniedByUser)),
+        (Answer::Abort, Err(DenialCode::Aborted)),
+        (Answer::TimedOut, Err(DenialCode::ApprovalTimedOut)),
+    ] {
+        let bench = setting.bench(ApprovalPolicy::OnRequest, Escalation::Off);
+        let judged = judge(command(UNKNOWN, FenceRequest::Stay), &bench);
+        let Verdict::Ask(question) = judged.verdict else { panic!("not asked") };
+        let settled = settle(question, &answer);
+        assert_eq!(settled.map(|_| ()).map_err(|denial| denial.code), expected, "{answer:?}");
+    }
+}
