@@ -285,11 +285,7 @@ impl Protection<'_> {
                         .map_err(failed);
                 }
                 // The placeholder of another run: there is nothing below, and nothing may come.
-                Ok(_)
-                    if self
-                        .is_placeholder(&parent, Path::new(name))
-                        .map_err(failed)? =>
-                {
+                Ok(_) if is_placeholder(&parent, Path::new(name)).map_err(failed)? => {
                     return self
                         .reserve(&parent, Path::new(name), &so_far)
                         .map_err(failed);
