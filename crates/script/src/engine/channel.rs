@@ -1,0 +1,79 @@
+//! The worker's end of the socket: whole frames in and out, blocking.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+
+use crate::protocol::{self, FromWorker, HEADER, Message, ToWorker};
+use crate::value::Limits;
+
+/// A stream of frames.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    stream: UnixStream,
+    limits: Limits,
+    buffer: Vec<u8>,
+    queue: VecDeque<ToWorker>,
+}
+
+impl Channel {
+    pub(crate) fn new(stream: UnixStream, limits: Limits) -> Self {
+        Self {
+            stream,
+            limits,
+            buffer: Vec::new(),
+            queue: VecDeque::new(),
+        }
+    }
+
+    pub(crate) fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    pub(crate) fn send(&mut self, message: &FromWorker) -> io::Result<()> {
+        let frame = message.to_frame(self.limits).map_err(io::Error::other)?;
+        self.stream.write_all(&frame)
+    }
+
+    /// Puts a frame aside that came while another was waited for.
+    pub(crate) fn put_aside(&mut self, message: ToWorker) {
+        self.queue.push_back(message);
+    }
+
+    /// The next frame, put aside or new; `None` when the host is gone.
+    pub(crate) fn next(&mut self) -> io::Result<Option<ToWorker>> {
+        match self.queue.pop_front() {
+            Some(message) => Ok(Some(message)),
+            None => self.receive(),
+        }
+    }
+
+    /// The next new frame; `None` when the host is gone.
+    pub(crate) fn receive(&mut self) -> io::Result<Option<ToWorker>> {
+        loop {
+            if let Some(message) = self.take_frame()? {
+                return Ok(Some(message));
+            }
+            let mut chunk = [0_u8; 16 << 10];
+            match self.stream.read(&mut chunk) {
+                Ok(0) => return Ok(None),
+                Ok(count) => self.buffer.extend_from_slice(&chunk[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn take_frame(&mut self) -> io::Result<Option<ToWorker>> {
+        let Some((header, rest)) = self.buffer.split_first_chunk::<HEADER>() else {
+            return Ok(None);
+        };
+        let length = protocol::body_length(*header, self.limits).map_err(io::Error::other)?;
+        let Some(body) = rest.get(..length) else {
+            return Ok(None);
+        };
+        let message = ToWorker::from_body(body).map_err(io::Error::other)?;
+        self.buffer.drain(..HEADER + length);
+        Ok(Some(message))
+    }
+}

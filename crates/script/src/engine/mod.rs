@@ -1,0 +1,21 @@
+//! The JavaScript engine and one run inside it. It talks to the host through a `Channel` and to nothing else.
+//!
+//! It knows neither processes nor threads: `worker` gives it a process, `thread` a thread.
+
+mod channel;
+mod clone_in;
+mod clone_out;
+mod fault;
+mod globals;
+mod meter;
+mod modules;
+mod primordials;
+mod quickjs;
+mod run;
+mod session;
+mod template;
+
+pub(crate) use channel::Channel;
+pub(crate) use globals::LEVELS;
+pub(crate) use run::run;
+pub(crate) use template::{Template, TemplateError};

@@ -1,0 +1,29 @@
+//! The suite that needs workers: this program is its own worker, so its `main` serves first.
+//!
+//! Every case of `spec` and `marshaling` runs on every runtime; the rest concerns processes.
+
+mod spec;
+mod stage;
+
+use libtest_mimic::{Arguments, Trial};
+use stage::{Case, Stage};
+
+fn main() -> std::process::ExitCode {
+    ringfence_script::serve_worker();
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    for stage in [Stage::Forked, Stage::Thread] {
+        let prefix = stage.name();
+        for (name, case) in [spec::cases()].concat() {
+            trials.push(trial(format!("{prefix}::{name}"), stage, case));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn trial(name: String, stage: Stage, case: Case) -> Trial {
+    Trial::test(name, move || {
+        stage::run(case(stage));
+        Ok(())
+    })
+}
