@@ -8,10 +8,13 @@ use std::collections::BTreeSet;
 use crate::action::{Action, FenceRequest, RunCommand};
 use crate::classify::{self, Class, Classification};
 use crate::command_line::CommandLine;
-use crate::facts::{self, CommandText};
+use crate::facts::{self, CommandText, Facts};
 use crate::ground::Ground;
 use crate::permissions::{ApprovalPolicy, Limits, SandboxMode, SandboxPolicy};
 use crate::permit::{Basis, Confinement, Permit};
+use crate::propose::{canonical, propose};
+use crate::rule::{Decision, Fence, Grant};
+use crate::ruleset::{RuleDecision, RuleSet};
 use crate::verdict::{Denial, DenialCode, Grounds, Judgement, Question, QuestionKind, Verdict};
 
 /// Everything that a verdict depends on besides the action.
@@ -27,6 +30,8 @@ pub struct Bench<'a> {
     pub approval: ApprovalPolicy,
     /// Whether a command may ask to leave the fence.
     pub escalation: Escalation,
+    /// The rules, of all layers.
+    pub rules: &'a RuleSet,
     /// What was approved for the session.
     pub remembered: &'a Remembered,
 }
@@ -71,13 +76,16 @@ impl ApprovalKey {
     fn new(action: &Action, confinement: &Confinement) -> Self {
         let subject = match action {
             Action::RunCommand(command) => {
-                format!("{:?} {:?}", command.line.argv(), command.cwd)
+                format!("{} in {:?}", canonical(&understood(command)), command.cwd)
             }
             other => format!("{other:?}"),
         };
         let bounds = match confinement {
             Confinement::Fenced { sandbox, .. } => {
-                format!("{} {} {:?}", sandbox.mode, sandbox.network, sandbox.writable_roots)
+                format!(
+                    "{} {} {:?}",
+                    sandbox.mode, sandbox.network, sandbox.writable_roots
+                )
             }
             Confinement::Unfenced { .. } => "unfenced".to_owned(),
         };
@@ -101,7 +109,9 @@ pub fn judge_retry(action: Action, denied: Vec<String>, bench: &Bench<'_>) -> Ve
             QuestionKind::RetryUnfenced { denied },
             because,
             action,
-            Confinement::Unfenced { limits: bench.limits.clone() },
+            Confinement::Unfenced {
+                limits: bench.limits.clone(),
+            },
         )),
         ApprovalPolicy::Never | ApprovalPolicy::OnRequest => Verdict::Deny(Denial {
             code: DenialCode::ApprovalNotPossible,
@@ -111,20 +121,28 @@ pub fn judge_retry(action: Action, denied: Vec<String>, bench: &Bench<'_>) -> Ve
     }
 }
 
-fn judge_command(command: RunCommand, bench: &Bench<'_>) -> Judgement {
-    let facts = facts::understand(match &command.line {
+fn understood(command: &RunCommand) -> Facts {
+    facts::understand(match &command.line {
         CommandLine::Argv(argv) => CommandText::Argv(argv),
-        CommandLine::Shell { shell, text, .. } => CommandText::Shell { kind: shell.kind, text },
-    });
+        CommandLine::Shell { shell, text, .. } => CommandText::Shell {
+            kind: shell.kind,
+            text,
+        },
+    })
+}
+
+fn judge_command(command: RunCommand, bench: &Bench<'_>) -> Judgement {
+    let facts = understood(&command);
     let Classification { class, reasons } = classify::classify(&facts, bench.ground);
+    let rule = bench.rules.decide(&facts, bench.ground, &command.tool);
     let mut grounds = Grounds {
         class: Some(class),
         reasons,
         facts: Some(facts),
-        rule: None,
+        rule: rule.as_ref().map(|rule| rule.rule.source.to_string()),
         because: String::new(),
     };
-    let verdict = decide(command, class, bench, &mut grounds);
+    let verdict = decide(command, class, rule, bench, &mut grounds);
     Judgement { verdict, grounds }
 }
 
@@ -156,31 +174,81 @@ fn cell(class: Class, approval: ApprovalPolicy, mode: SandboxMode) -> Cell {
 fn decide(
     command: RunCommand,
     class: Class,
+    rule: Option<RuleDecision>,
     bench: &Bench<'_>,
     grounds: &mut Grounds,
 ) -> Verdict {
+    let (rule, granted) = match rule {
+        Some(rule) if rule.decision == Decision::Deny => {
+            grounds.because = in_words(&rule, "denies");
+            return deny(DenialCode::DeniedByRule, grounds.because.clone(), None);
+        }
+        Some(rule) if rule.decision == Decision::Allow => {
+            let grant = rule.grant.clone();
+            (Some(rule), Some(grant))
+        }
+        other => (other, None),
+    };
+    // What a rule allows is not judged by its class again; what it leaves over is.
+    let class = match (&rule, &granted) {
+        (Some(rule), Some(_)) => rule.rest,
+        _ => class,
+    };
     let what = class_in_words(class, grounds);
     if class == Class::Dangerous {
         grounds.because.clone_from(&what);
-        return deny(DenialCode::Dangerous, what, Some("commands like this are never run"));
+        return deny(
+            DenialCode::Dangerous,
+            what,
+            Some("commands like this are never run"),
+        );
     }
-    if command.fence == FenceRequest::Leave && bench.sandbox.mode.is_fenced() {
+    let leaves = command.fence == FenceRequest::Leave && bench.sandbox.mode.is_fenced();
+    if leaves
+        && granted
+            .as_ref()
+            .is_none_or(|grant| grant.fence == Fence::Fenced)
+    {
         return decide_leaving(command, bench, grounds);
     }
-    let confinement = confinement(bench);
+    let confinement = confinement(bench, granted.as_ref());
+    match &rule {
+        Some(rule) if granted.is_some() && class == Class::ReadOnly => {
+            grounds.because = in_words(rule, "allows");
+            let basis = Basis::Rule(rule.rule.source.to_string());
+            return Verdict::Allow(Permit::new(Action::RunCommand(command), confinement, basis));
+        }
+        Some(rule) if rule.decision == Decision::Ask => {
+            grounds.because = in_words(rule, "asks about");
+            return match bench.approval {
+                ApprovalPolicy::Never => deny(
+                    DenialCode::ApprovalNotPossible,
+                    format!("{}, and approval policy never asks nobody", grounds.because),
+                    None,
+                ),
+                _ => ask(QuestionKind::Run, command, confinement, bench, grounds),
+            };
+        }
+        _ => {}
+    }
     match cell(class, bench.approval, bench.sandbox.mode) {
         Cell::Run => {
             grounds.because = format!("{what}, which approval policy {} runs", bench.approval);
-            Verdict::Allow(Permit::new(Action::RunCommand(command), confinement, Basis::Policy))
+            Verdict::Allow(Permit::new(
+                Action::RunCommand(command),
+                confinement,
+                Basis::Policy,
+            ))
         }
         Cell::Ask => {
-            grounds.because =
-                format!("{what}, which approval policy {} asks about", bench.approval);
+            grounds.because = format!(
+                "{what}, which approval policy {} asks about",
+                bench.approval
+            );
             ask(QuestionKind::Run, command, confinement, bench, grounds)
         }
         Cell::Deny => {
-            grounds.because =
-                format!("{what}, and approval policy {} asks nobody", bench.approval);
+            grounds.because = format!("{what}, and approval policy {} asks nobody", bench.approval);
             deny(
                 DenialCode::ApprovalNotPossible,
                 grounds.because.clone(),
@@ -188,6 +256,17 @@ fn decide(
             )
         }
     }
+}
+
+fn in_words(rule: &RuleDecision, does: &str) -> String {
+    let because = match &rule.rule.reason {
+        Some(reason) => format!(": {reason}"),
+        None => String::new(),
+    };
+    format!(
+        "the rule at {} {does} `{}`{because}",
+        rule.rule.source, rule.part
+    )
 }
 
 fn decide_leaving(command: RunCommand, bench: &Bench<'_>, grounds: &mut Grounds) -> Verdict {
@@ -202,10 +281,16 @@ fn decide_leaving(command: RunCommand, bench: &Bench<'_>, grounds: &mut Grounds)
     if bench.approval == ApprovalPolicy::Never {
         grounds.because =
             "the call asks to leave the fence, and approval policy never asks nobody".to_owned();
-        return deny(DenialCode::ApprovalNotPossible, grounds.because.clone(), None);
+        return deny(
+            DenialCode::ApprovalNotPossible,
+            grounds.because.clone(),
+            None,
+        );
     }
     grounds.because = "the call asks to leave the fence".to_owned();
-    let unfenced = Confinement::Unfenced { limits: bench.limits.clone() };
+    let unfenced = Confinement::Unfenced {
+        limits: bench.limits.clone(),
+    };
     ask(QuestionKind::LeaveFence, command, unfenced, bench, grounds)
 }
 
@@ -218,22 +303,53 @@ fn ask(
     grounds: &Grounds,
 ) -> Verdict {
     let action = Action::RunCommand(command);
-    if bench.remembered.contains(&ApprovalKey::new(&action, &confinement)) {
+    if bench
+        .remembered
+        .contains(&ApprovalKey::new(&action, &confinement))
+    {
         return Verdict::Allow(Permit::new(action, confinement, Basis::Remembered));
     }
-    Verdict::Ask(Question::new(kind, grounds.because.clone(), action, confinement))
+    let grant = Grant {
+        fence: match confinement {
+            Confinement::Fenced { .. } => Fence::Fenced,
+            Confinement::Unfenced { .. } => Fence::Unfenced,
+        },
+        ..Grant::default()
+    };
+    let proposals = match &grounds.facts {
+        Some(facts) => propose(facts, bench.ground, &grant),
+        None => Vec::new(),
+    };
+    let question = Question::new(kind, grounds.because.clone(), action, confinement);
+    Verdict::Ask(question.proposing(proposals))
 }
 
 fn deny(code: DenialCode, reason: String, hint: Option<&str>) -> Verdict {
-    Verdict::Deny(Denial { code, reason, hint: hint.map(str::to_owned) })
+    Verdict::Deny(Denial {
+        code,
+        reason,
+        hint: hint.map(str::to_owned),
+    })
 }
 
-fn confinement(bench: &Bench<'_>) -> Confinement {
-    if bench.sandbox.mode.is_fenced() {
-        Confinement::Fenced { sandbox: bench.sandbox.clone(), limits: bench.limits.clone() }
-    } else {
-        Confinement::Unfenced { limits: bench.limits.clone() }
+/// The bounds of what runs without leaving the fence, with what a rule adds to them.
+fn confinement(bench: &Bench<'_>, granted: Option<&Grant>) -> Confinement {
+    let limits = bench.limits.clone();
+    let unfenced = granted.is_some_and(|grant| grant.fence == Fence::Unfenced);
+    if unfenced || !bench.sandbox.mode.is_fenced() {
+        return Confinement::Unfenced { limits };
     }
+    let mut sandbox = bench.sandbox.clone();
+    if let Some(grant) = granted.filter(|grant| !grant.writable.is_empty()) {
+        sandbox.mode = SandboxMode::WorkspaceWrite;
+        if bench.sandbox.mode == SandboxMode::ReadOnly {
+            sandbox.writable_roots.clear();
+        }
+        sandbox
+            .writable_roots
+            .extend(grant.writable.iter().cloned());
+    }
+    Confinement::Fenced { sandbox, limits }
 }
 
 fn class_in_words(class: Class, grounds: &Grounds) -> String {
@@ -254,10 +370,14 @@ fn class_in_words(class: Class, grounds: &Grounds) -> String {
 
 /// Everything that is not a command.
 fn judge_other(action: Action, bench: &Bench<'_>) -> Judgement {
-    let confinement = confinement(bench);
+    let confinement = confinement(bench, None);
     let inside = |path: &std::path::PathBuf| {
         !bench.sandbox.mode.is_fenced()
-            || bench.sandbox.effective_writable_roots().iter().any(|root| path.starts_with(root))
+            || bench
+                .sandbox
+                .effective_writable_roots()
+                .iter()
+                .any(|root| path.starts_with(root))
     };
     let (harmless, because) = match &action {
         Action::RunScript(_) => (true, "a script touches nothing but through its tools"),
@@ -270,13 +390,22 @@ fn judge_other(action: Action, bench: &Bench<'_>) -> Judgement {
         Action::CallMcpTool(_) => (false, "it runs a tool of another server"),
         Action::RunCommand(_) => (false, "it is a command"),
     };
-    let grounds = Grounds { because: because.to_owned(), ..Grounds::default() };
+    let grounds = Grounds {
+        because: because.to_owned(),
+        ..Grounds::default()
+    };
     let verdict = match (harmless, bench.approval) {
         (true, _) => Verdict::Allow(Permit::new(action, confinement, Basis::Policy)),
-        (false, ApprovalPolicy::Never) => {
-            deny(DenialCode::ApprovalNotPossible, format!("{because}, and nobody is asked"), None)
-        }
-        (false, _) if bench.remembered.contains(&ApprovalKey::new(&action, &confinement)) => {
+        (false, ApprovalPolicy::Never) => deny(
+            DenialCode::ApprovalNotPossible,
+            format!("{because}, and nobody is asked"),
+            None,
+        ),
+        (false, _)
+            if bench
+                .remembered
+                .contains(&ApprovalKey::new(&action, &confinement)) =>
+        {
             Verdict::Allow(Permit::new(action, confinement, Basis::Remembered))
         }
         (false, _) => Verdict::Ask(Question::new(

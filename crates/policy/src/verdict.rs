@@ -6,6 +6,7 @@ use crate::action::Action;
 use crate::classify::{Class, Reason};
 use crate::facts::Facts;
 use crate::permit::{Confinement, Permit};
+use crate::propose::Proposal;
 
 /// The outcome of judging an action.
 #[derive(Debug)]
@@ -75,6 +76,7 @@ pub struct Question {
     because: String,
     action: Action,
     if_approved: Confinement,
+    proposals: Vec<Proposal>,
 }
 
 impl Question {
@@ -84,7 +86,22 @@ impl Question {
         action: Action,
         if_approved: Confinement,
     ) -> Self {
-        Self { kind, because, action, if_approved }
+        Self {
+            kind,
+            because,
+            action,
+            if_approved,
+            proposals: Vec::new(),
+        }
+    }
+
+    pub(crate) fn proposing(self, proposals: Vec<Proposal>) -> Self {
+        Self { proposals, ..self }
+    }
+
+    /// Rules that a yes could be kept as, from narrow to broad.
+    pub fn proposals(&self) -> &[Proposal] {
+        &self.proposals
     }
 
     /// What sort of question it is.

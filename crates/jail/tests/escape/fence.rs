@@ -13,6 +13,7 @@ use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::CommandLine;
 use ringfence_policy::judge::{Bench, Escalation, Remembered, judge};
 use ringfence_policy::permissions::{ApprovalPolicy, Limits, SandboxPolicy};
+use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::settle::{Answer, settle};
 use ringfence_policy::{Ground, Permit, Verdict};
 use ringfence_testkit::scratch::Scratch;
@@ -107,6 +108,7 @@ impl Fence {
             limits: &self.limits,
             approval: ApprovalPolicy::OnFailure,
             escalation: Escalation::Off,
+            rules: &RuleSet::default(),
             remembered: &Remembered::default(),
         };
         match judge(action, &bench).verdict {
@@ -114,15 +116,6 @@ impl Fence {
             Verdict::Ask(question) => settle(question, &Answer::Approved).expect("approved"),
             Verdict::Deny(denial) => panic!("the policy already refuses this deed: {denial}"),
         }
-    }
-
-    /// Starts a shell text and leaves it running.
-    pub async fn start(&self, text: &str) -> Process {
-        let permit = self.permit(["bash", "-c", text].map(String::from).into());
-        self.session
-            .launch(permit, Io::Pipes(Input::Null))
-            .await
-            .expect("launch")
     }
 
     /// Does a deed and waits for its end.

@@ -8,7 +8,8 @@
     unsafe_code,
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::print_stdout
+    clippy::print_stdout,
+    clippy::print_stderr
 )]
 #![allow(missing_docs, unreachable_pub, clippy::needless_raw_string_hashes)]
 

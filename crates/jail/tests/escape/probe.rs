@@ -84,9 +84,9 @@ fn variable(name: &str) -> String {
 }
 
 fn call(number: i64, arguments: [i64; 5]) -> io::Result<i64> {
-    let [a, b, c, d, e] = arguments;
+    let [first, second, third, fourth, fifth] = arguments;
     // SAFETY: the probes pass numbers, null, or pointers to memory that outlives the call.
-    let result = unsafe { libc::syscall(number, a, b, c, d, e) };
+    let result = unsafe { libc::syscall(number, first, second, third, fourth, fifth) };
     if result < 0 {
         Err(io::Error::last_os_error())
     } else {
@@ -156,6 +156,7 @@ fn write_foreign_memory() -> io::Result<()> {
     any(ways)
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "a probe like the others")]
 fn read_high_descriptors() -> io::Result<()> {
     for number in 3..1024 {
         if let Ok(text) = fs::read_to_string(format!("/proc/self/fd/{number}")) {

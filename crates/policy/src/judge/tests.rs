@@ -29,6 +29,7 @@ struct Setting {
     ground: Ground,
     sandbox: SandboxPolicy,
     limits: Limits,
+    rules: RuleSet,
     remembered: Remembered,
 }
 
@@ -36,8 +37,12 @@ impl Setting {
     fn new(mode: SandboxMode) -> Self {
         Self {
             ground: Ground::at("/work/project").with_home("/home/user"),
-            sandbox: SandboxPolicy { mode, ..SandboxPolicy::workspace_write("/work/project") },
+            sandbox: SandboxPolicy {
+                mode,
+                ..SandboxPolicy::workspace_write("/work/project")
+            },
             limits: Limits::default(),
+            rules: RuleSet::default(),
             remembered: Remembered::default(),
         }
     }
@@ -49,6 +54,7 @@ impl Setting {
             limits: &self.limits,
             approval,
             escalation,
+            rules: &self.rules,
             remembered: &self.remembered,
         }
     }
@@ -98,8 +104,15 @@ fn every_cell_of_the_table() {
             for (approval, expected) in ApprovalPolicy::ALL.into_iter().zip(expected) {
                 let bench = setting.bench(approval, Escalation::Off);
                 let judged = judge(command(text, FenceRequest::Stay), &bench);
-                assert_eq!(outcome(&judged.verdict), expected, "{mode} {text} {approval}");
-                assert!(!judged.grounds.because.is_empty(), "{mode} {text} {approval}");
+                assert_eq!(
+                    outcome(&judged.verdict),
+                    expected,
+                    "{mode} {text} {approval}"
+                );
+                assert!(
+                    !judged.grounds.because.is_empty(),
+                    "{mode} {text} {approval}"
+                );
             }
         }
     }
@@ -110,7 +123,10 @@ fn leaving_the_fence_is_asked_about_only_where_it_may_be() {
     let setting = Setting::new(SandboxMode::WorkspaceWrite);
     for (escalation, expected) in [
         (Escalation::Off, ["deny", "deny", "deny", "deny"]),
-        (Escalation::Askable, ["deny", "ask-open", "ask-open", "ask-open"]),
+        (
+            Escalation::Askable,
+            ["deny", "ask-open", "ask-open", "ask-open"],
+        ),
     ] {
         for (approval, expected) in ApprovalPolicy::ALL.into_iter().zip(expected) {
             let bench = setting.bench(approval, escalation);
@@ -142,7 +158,9 @@ fn a_yes_for_the_session_holds_for_the_same_bounds_only() {
         let bench = setting.bench(ApprovalPolicy::OnRequest, Escalation::Off);
         judge(command(UNKNOWN, FenceRequest::Stay), &bench).verdict
     };
-    let Verdict::Ask(question) = ask(&setting) else { panic!("not asked") };
+    let Verdict::Ask(question) = ask(&setting) else {
+        panic!("not asked")
+    };
     setting.remembered.insert(ApprovalKey::of(&question));
     assert_eq!(outcome(&ask(&setting)), "run");
     setting.sandbox.network = Network::Full;
@@ -155,14 +173,63 @@ fn answers_settle_questions() {
     for (answer, expected) in [
         (Answer::Approved, Ok(())),
         (Answer::ApprovedForSession, Ok(())),
-        (Answer::Denied { message: Some("not now".into()) }, Err(DenialCode::DeniedByUser)),
+        (
+            Answer::Denied {
+                message: Some("not now".into()),
+            },
+            Err(DenialCode::DeniedByUser),
+        ),
         (Answer::Abort, Err(DenialCode::Aborted)),
         (Answer::TimedOut, Err(DenialCode::ApprovalTimedOut)),
     ] {
         let bench = setting.bench(ApprovalPolicy::OnRequest, Escalation::Off);
         let judged = judge(command(UNKNOWN, FenceRequest::Stay), &bench);
-        let Verdict::Ask(question) = judged.verdict else { panic!("not asked") };
+        let Verdict::Ask(question) = judged.verdict else {
+            panic!("not asked")
+        };
         let settled = settle(question, &answer);
-        assert_eq!(settled.map(|_| ()).map_err(|denial| denial.code), expected, "{answer:?}");
+        assert_eq!(
+            settled.map(|_| ()).map_err(|denial| denial.code),
+            expected,
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+fn rules_decide_before_the_table_does() {
+    use crate::rule::Layer;
+    let mut setting = Setting::new(SandboxMode::WorkspaceWrite);
+    let rules = r#"
+        [[rule]]
+        prefix = ["frobnicate"]
+        decision = "allow"
+
+        [[rule]]
+        prefix = ["cargo", "publish"]
+        decision = "deny"
+        reason = "releases are made by the pipeline"
+
+        [[rule]]
+        prefix = ["git", "push"]
+        decision = "allow"
+        fence = "unfenced"
+    "#;
+    setting.rules = RuleSet::parse(Layer::User, "rules.toml", rules).unwrap();
+    for (text, expected) in [
+        (UNKNOWN, "run"),
+        ("frobnicate && other-thing", "ask"),
+        ("frobnicate && cargo publish", "deny"),
+        ("git push", "open"),
+        ("git push && rm -rf /", "deny"),
+    ] {
+        let bench = setting.bench(ApprovalPolicy::OnRequest, Escalation::Off);
+        let judged = judge(command(text, FenceRequest::Stay), &bench);
+        assert_eq!(
+            outcome(&judged.verdict),
+            expected,
+            "{text}: {}",
+            judged.grounds.because
+        );
     }
 }
