@@ -53,8 +53,13 @@ impl Class {
     }
 
     /// All classes, from the best to the worst.
-    pub const ALL: [Self; 5] =
-        [Self::ReadOnly, Self::Safe, Self::Unknown, Self::Suspicious, Self::Dangerous];
+    pub const ALL: [Self; 5] = [
+        Self::ReadOnly,
+        Self::Safe,
+        Self::Unknown,
+        Self::Suspicious,
+        Self::Dangerous,
+    ];
 }
 
 impl fmt::Display for Class {
@@ -88,13 +93,18 @@ pub struct Classification {
 impl Classification {
     /// The findings that decided the class.
     pub fn deciding(&self) -> impl Iterator<Item = &Reason> {
-        self.reasons.iter().filter(|reason| reason.class == self.class)
+        self.reasons
+            .iter()
+            .filter(|reason| reason.class == self.class)
     }
 
     /// The worst class of what belongs to the whole; no rule about a part lifts it.
     pub fn of_the_whole(&self) -> Class {
         let whole = self.reasons.iter().filter(|reason| reason.whole);
-        whole.map(|reason| reason.class).max().unwrap_or(Class::ReadOnly)
+        whole
+            .map(|reason| reason.class)
+            .max()
+            .unwrap_or(Class::ReadOnly)
     }
 }
 
@@ -131,7 +141,12 @@ pub(crate) fn class_of_part(command: &SimpleCommand, facts: &Facts, ground: &Gro
 pub(crate) fn class_of_redirection(redirection: &Redirection, ground: &Ground) -> Class {
     let mut findings = Findings::default();
     part::judge_redirection(redirection, ground, &mut findings);
-    findings.reasons.iter().map(|reason| reason.class).max().unwrap_or(Class::ReadOnly)
+    findings
+        .reasons
+        .iter()
+        .map(|reason| reason.class)
+        .max()
+        .unwrap_or(Class::ReadOnly)
 }
 
 /// The class of what belongs to no single command: what is not understood, dangers of the whole,
@@ -143,7 +158,11 @@ pub(crate) fn class_of_the_rest(facts: &Facts) -> Class {
         environment::judge(assignment, &mut findings);
     }
     let worst = findings.reasons.iter().map(|reason| reason.class).max();
-    let unclear = if facts.not_understood.is_empty() { Class::ReadOnly } else { Class::Suspicious };
+    let unclear = if facts.not_understood.is_empty() {
+        Class::ReadOnly
+    } else {
+        Class::Suspicious
+    };
     worst.unwrap_or(Class::ReadOnly).max(unclear)
 }
 
@@ -155,11 +174,21 @@ pub(crate) struct Findings {
 
 impl Findings {
     pub(crate) fn add(&mut self, class: Class, part: &str, why: impl Into<String>) {
-        self.push(Reason { part: shorten(part), class, why: why.into(), whole: false });
+        self.push(Reason {
+            part: shorten(part),
+            class,
+            why: why.into(),
+            whole: false,
+        });
     }
 
     pub(crate) fn whole(&mut self, class: Class, part: &str, why: impl Into<String>) {
-        self.push(Reason { part: shorten(part), class, why: why.into(), whole: true });
+        self.push(Reason {
+            part: shorten(part),
+            class,
+            why: why.into(),
+            whole: true,
+        });
     }
 
     fn push(&mut self, reason: Reason) {
@@ -169,9 +198,16 @@ impl Findings {
     }
 
     fn finish(mut self) -> Classification {
-        self.reasons.sort_by_key(|reason| std::cmp::Reverse(reason.class));
-        let class = self.reasons.first().map_or(Class::Unknown, |reason| reason.class);
-        Classification { class, reasons: self.reasons }
+        self.reasons
+            .sort_by_key(|reason| std::cmp::Reverse(reason.class));
+        let class = self
+            .reasons
+            .first()
+            .map_or(Class::Unknown, |reason| reason.class);
+        Classification {
+            class,
+            reasons: self.reasons,
+        }
     }
 }
 

@@ -18,12 +18,22 @@ use crate::{
 
 /// Folders in which a program is the one that its name says.
 const SYSTEM_FOLDERS: &[&str] = &[
-    "/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/usr/local/sbin/",
+    "/bin/",
+    "/usr/bin/",
+    "/usr/local/bin/",
+    "/sbin/",
+    "/usr/sbin/",
+    "/usr/local/sbin/",
     "/opt/homebrew/bin/",
 ];
 
 /// Judges a command and what it does to files.
-pub(super) fn judge(command: &SimpleCommand, facts: &Facts, ground: &Ground, findings: &mut Findings) {
+pub(super) fn judge(
+    command: &SimpleCommand,
+    facts: &Facts,
+    ground: &Ground,
+    findings: &mut Findings,
+) {
     for assignment in &command.assignments {
         environment::judge(assignment, findings);
     }
@@ -32,17 +42,37 @@ pub(super) fn judge(command: &SimpleCommand, facts: &Facts, ground: &Ground, fin
         judge_windows(command, kind, &text, findings);
         return;
     }
-    let Some(program) = command.program() else { return };
+    let Some(program) = command.program() else {
+        return;
+    };
     let name = base_name(program);
     let own = own_words(command);
-    let case = Case { command, words: own, ground, text: &text };
+    let case = Case {
+        command,
+        words: own,
+        ground,
+        text: &text,
+    };
     if program.contains('/') && !is_system_program(program) {
         let read = spread(&command.words[0], &command.directory, ground);
         let (class, why) = path::reading(&read, ground);
-        findings.add(class.max(Class::Unknown), &text, if why.is_empty() { "it runs a program by its path".to_owned() } else { why });
+        findings.add(
+            class.max(Class::Unknown),
+            &text,
+            if why.is_empty() {
+                "it runs a program by its path".to_owned()
+            } else {
+                why
+            },
+        );
     }
-    if command.wrapper && wrapper::find(name).is_some_and(|w| w.transparent && w.runs != Runs::Find) {
-        return findings.add(Class::ReadOnly, &text, "it runs another program, which is judged itself");
+    if command.wrapper && wrapper::find(name).is_some_and(|w| w.transparent && w.runs != Runs::Find)
+    {
+        return findings.add(
+            Class::ReadOnly,
+            &text,
+            "it runs another program, which is judged itself",
+        );
     }
     match tables::find(name) {
         Some(tool) if matches!(name, "find" | "gfind") => {
@@ -50,15 +80,25 @@ pub(super) fn judge(command: &SimpleCommand, facts: &Facts, ground: &Ground, fin
         }
         Some(tool) => case.tool(tool, &own[1..], findings),
         None if facts.functions.iter().any(|f| f.name == program) => {
-            findings.add(Class::ReadOnly, &text, "it calls a function of the same text");
+            findings.add(
+                Class::ReadOnly,
+                &text,
+                "it calls a function of the same text",
+            );
         }
-        None => findings.add(Class::Unknown, &text, format!("`{name}` is not a program that is known")),
+        None => findings.add(
+            Class::Unknown,
+            &text,
+            format!("`{name}` is not a program that is known"),
+        ),
     }
 }
 
 /// Whether a program is named by its path in a folder of the system.
 pub(crate) fn is_system_program(program: &str) -> bool {
-    SYSTEM_FOLDERS.iter().any(|folder| program.strip_prefix(folder) == Some(base_name(program)))
+    SYSTEM_FOLDERS
+        .iter()
+        .any(|folder| program.strip_prefix(folder) == Some(base_name(program)))
 }
 
 /// Whether a program is known to have subcommands.
@@ -82,10 +122,14 @@ pub(crate) fn without_global_options(words: &[Word]) -> Option<Vec<Word>> {
                     None => break,
                 }
             }
-            Options::Any => rest.iter().position(|w| !w.known_start().starts_with('-'))?,
+            Options::Any => rest
+                .iter()
+                .position(|w| !w.known_start().starts_with('-'))?,
         };
         kept.push(rest[at].clone());
-        let next = rest[at].literal().and_then(|n| tool.subcommands.iter().find(|s| s.is_named(n)));
+        let next = rest[at]
+            .literal()
+            .and_then(|n| tool.subcommands.iter().find(|s| s.is_named(n)));
         rest = &rest[at + 1..];
         match next {
             Some(next) => tool = next,
@@ -102,14 +146,22 @@ pub(crate) fn own_words(command: &SimpleCommand) -> &[Word] {
     if !command.wrapper {
         return words;
     }
-    let Some(program) = command.program() else { return words };
-    let Some(wrapper) = wrapper::find(base_name(program)) else { return words };
+    let Some(program) = command.program() else {
+        return words;
+    };
+    let Some(wrapper) = wrapper::find(base_name(program)) else {
+        return words;
+    };
     let rest = 1 + wrapper.options.read(&words[1..]).rest.min(words.len() - 1);
     let end = match wrapper.runs {
         Runs::Program { skip } => rest + skip,
+        Runs::Locked => rest + 1,
         Runs::Supplied | Runs::Parallel | Runs::Joined { .. } => rest,
         Runs::Assignments => {
-            rest + words[rest..].iter().take_while(|w| w.known_start().contains('=')).count()
+            rest + words[rest..]
+                .iter()
+                .take_while(|w| w.known_start().contains('='))
+                .count()
         }
         Runs::Shell | Runs::Operand(_) => 1,
         Runs::Subcommand(_) => 2,
@@ -134,7 +186,11 @@ pub(super) fn shown(command: &SimpleCommand) -> String {
 }
 
 /// What a redirection does.
-pub(super) fn judge_redirection(redirection: &Redirection, ground: &Ground, findings: &mut Findings) {
+pub(super) fn judge_redirection(
+    redirection: &Redirection,
+    ground: &Ground,
+    findings: &mut Findings,
+) {
     let sign = match redirection.direction {
         Direction::Read => "<",
         Direction::Write => ">",
@@ -145,7 +201,13 @@ pub(super) fn judge_redirection(redirection: &Redirection, ground: &Ground, find
     if path::is_unc(&redirection.target) && redirection.target.text.starts_with('\\') {
         return findings.whole(Class::Dangerous, &text, "it uses a Windows network path");
     }
-    for word in redirection.target.supposed(4).into_iter().flatten().chain([redirection.target.clone()]) {
+    for word in redirection
+        .target
+        .supposed(4)
+        .into_iter()
+        .flatten()
+        .chain([redirection.target.clone()])
+    {
         let spread = spread(&word, &redirection.directory, ground);
         let (class, why) = if redirection.direction.writes() {
             path::writing(&spread, ground)
@@ -172,12 +234,16 @@ impl Case<'_> {
         if !tool.subcommands.is_empty() {
             return self.subcommand(tool, words, &found, findings);
         }
-        let alone = found.operands.is_empty() && !self.command.supplied && !self.command.wrapper;
+        let valued = found.options.iter().any(|(_, value)| value.is_some());
+        let alone =
+            found.operands.is_empty() && !valued && !self.command.supplied && !self.command.wrapper;
         let class = tool.alone.filter(|_| alone).unwrap_or(tool.class);
         findings.add(class, self.text, tool.why);
         if tool.names.contains("awk") || tool.names.starts_with("sed") {
             let name = tool.names.split(' ').next().unwrap_or_default();
-            for file in super::scripts::judge(name, &self.all_operands(words, &found), self.text, findings) {
+            for file in
+                super::scripts::judge(name, &self.all_operands(words, &found), self.text, findings)
+            {
                 self.read(file, findings);
             }
             return;
@@ -187,7 +253,10 @@ impl Case<'_> {
 
     /// With options that end at the first operand, the operands are that one and all that follow.
     fn all_operands<'w>(&self, words: &'w [Word], found: &Arguments<'w>) -> Arguments<'w> {
-        let mut all = Arguments { options: found.options.clone(), ..Arguments::default() };
+        let mut all = Arguments {
+            options: found.options.clone(),
+            ..Arguments::default()
+        };
         all.operands = if found.rest < words.len() {
             words[found.rest..].iter().collect()
         } else {
@@ -197,13 +266,24 @@ impl Case<'_> {
     }
 
     /// The subcommand that the first operand names.
-    fn subcommand(&self, tool: &Tool, words: &[Word], found: &Arguments<'_>, findings: &mut Findings) {
+    fn subcommand(
+        &self,
+        tool: &Tool,
+        words: &[Word],
+        found: &Arguments<'_>,
+        findings: &mut Findings,
+    ) {
         let Some(first) = found.operands.first() else {
-            let class = tool.alone.unwrap_or(Class::ReadOnly);
+            let class = tool.alone.unwrap_or(tool.class);
             return findings.add(class, self.text, tool.why);
         };
-        let at = words.iter().position(|word| std::ptr::eq(word, *first)).unwrap_or(0);
-        let known = first.literal().and_then(|name| tool.subcommands.iter().find(|sub| sub.is_named(name)));
+        let at = words
+            .iter()
+            .position(|word| std::ptr::eq(word, *first))
+            .unwrap_or(0);
+        let known = first
+            .literal()
+            .and_then(|name| tool.subcommands.iter().find(|sub| sub.is_named(name)));
         match known {
             Some(sub) => self.tool(sub, &words[at + 1..], findings),
             None => findings.add(tool.class, self.text, tool.why),
@@ -211,17 +291,30 @@ impl Case<'_> {
     }
 
     /// Reads the options, and notes those that change the class.
-    fn options<'w>(&self, tool: &Tool, words: &'w [Word], findings: &mut Findings) -> Arguments<'w> {
+    fn options<'w>(
+        &self,
+        tool: &Tool,
+        words: &'w [Word],
+        findings: &mut Findings,
+    ) -> Arguments<'w> {
         match tool.options {
             Options::Any => self.any_options(tool, words, findings),
             Options::Known(grammar) => {
                 let found = grammar.read(words);
                 for unknown in &found.unknown {
                     let class = tool.class.max(Class::Unknown);
-                    findings.add(class, self.text, format!("what the option {} does is not known", unknown.text));
+                    findings.add(
+                        class,
+                        self.text,
+                        format!("what the option {} does is not known", unknown.text),
+                    );
                 }
                 if found.open || (self.command.supplied && tool.operands != Operands::Deleted) {
-                    findings.add(tool.class.max(Class::Unknown), self.text, "a computed word may be an option");
+                    findings.add(
+                        tool.class.max(Class::Unknown),
+                        self.text,
+                        "a computed word may be an option",
+                    );
                 }
                 for (name, value) in &found.options {
                     let marks = tool.marks.iter().filter(|mark| named(mark, name));
@@ -235,8 +328,16 @@ impl Case<'_> {
     }
 
     /// Options of a tool that may have any: only the marked ones matter, also when abbreviated.
-    fn any_options<'w>(&self, tool: &Tool, words: &'w [Word], findings: &mut Findings) -> Arguments<'w> {
-        let mut found = Arguments { rest: words.len(), ..Arguments::default() };
+    fn any_options<'w>(
+        &self,
+        tool: &Tool,
+        words: &'w [Word],
+        findings: &mut Findings,
+    ) -> Arguments<'w> {
+        let mut found = Arguments {
+            rest: words.len(),
+            ..Arguments::default()
+        };
         let mut options = true;
         for (index, word) in words.iter().enumerate() {
             let start = word.known_start();
@@ -246,7 +347,11 @@ impl Case<'_> {
             }
             if !(options && start.len() > 1 && start.starts_with('-')) {
                 if options && may_be_option(word) && !tool.marks.is_empty() {
-                    findings.add(tool.class.max(Class::Unknown), self.text, "a computed word may be an option");
+                    findings.add(
+                        tool.class.max(Class::Unknown),
+                        self.text,
+                        "a computed word may be an option",
+                    );
                 }
                 found.operands.push(word);
                 continue;
@@ -261,7 +366,11 @@ impl Case<'_> {
             }
         }
         if self.command.supplied && !tool.marks.is_empty() {
-            findings.add(tool.class.max(Class::Unknown), self.text, "a supplied word may be an option");
+            findings.add(
+                tool.class.max(Class::Unknown),
+                self.text,
+                "a supplied word may be an option",
+            );
         }
         found
     }
@@ -270,32 +379,49 @@ impl Case<'_> {
         match (mark.value, value) {
             (MarkValue::Written, Some(value)) if !value.is("-") => self.write(value, findings),
             (MarkValue::Folder, Some(value)) => {
-                let (class, why) = path::reading(&spread(value, &self.command.directory, self.ground), self.ground);
+                let (class, why) = path::reading(
+                    &spread(value, &self.command.directory, self.ground),
+                    self.ground,
+                );
                 if class > Class::ReadOnly {
                     findings.add(class, self.text, why);
                 }
             }
             (MarkValue::Written, _) => {}
-            _ => findings.add(mark.class, self.text, format!("{}: {}", mark.names.replace(' ', " or "), mark.why)),
+            _ => findings.add(
+                mark.class,
+                self.text,
+                format!("{}: {}", mark.names.replace(' ', " or "), mark.why),
+            ),
         }
     }
 
     fn write(&self, word: &Word, findings: &mut Findings) {
-        let (class, why) = path::writing(&spread(word, &self.command.directory, self.ground), self.ground);
+        let (class, why) = path::writing(
+            &spread(word, &self.command.directory, self.ground),
+            self.ground,
+        );
         if class > Class::ReadOnly {
             findings.add(class, self.text, why);
         }
     }
 
     fn read(&self, word: &Word, findings: &mut Findings) {
-        let (class, why) = path::reading(&spread(word, &self.command.directory, self.ground), self.ground);
+        let (class, why) = path::reading(
+            &spread(word, &self.command.directory, self.ground),
+            self.ground,
+        );
         if class > Class::ReadOnly {
             findings.add(class, self.text, why);
         }
     }
 
     fn delete(&self, word: &Word, recursive: bool, findings: &mut Findings) {
-        let (class, why) = path::deletion(&spread(word, &self.command.directory, self.ground), recursive, self.ground);
+        let (class, why) = path::deletion(
+            &spread(word, &self.command.directory, self.ground),
+            recursive,
+            self.ground,
+        );
         findings.add(class, self.text, why);
     }
 
@@ -305,7 +431,11 @@ impl Case<'_> {
             Operands::Ignored => {}
             Operands::None => {
                 if !operands.is_empty() || self.command.supplied {
-                    findings.add(Class::Unknown, self.text, "what its operand does is not known");
+                    findings.add(
+                        Class::Unknown,
+                        self.text,
+                        "what its operand does is not known",
+                    );
                 }
             }
             Operands::Read | Operands::Script => {
@@ -320,6 +450,31 @@ impl Case<'_> {
                 self.more(findings);
             }
             Operands::LastWritten | Operands::Moved => self.last_written(tool, found, findings),
+            Operands::SecondWritten => {
+                for (index, word) in operands.iter().enumerate() {
+                    if index == 0 {
+                        self.read(word, findings)
+                    } else {
+                        self.write(word, findings)
+                    }
+                }
+                self.more(findings);
+            }
+            Operands::Paged => {
+                for word in operands {
+                    self.read(word, findings);
+                    if word.known_start().starts_with('+')
+                        || word.literal.is_none() && word.known_start().is_empty()
+                    {
+                        findings.add(
+                            Class::Unknown,
+                            self.text,
+                            "a word that begins with + is a command of the pager",
+                        );
+                    }
+                }
+                self.more(findings);
+            }
             Operands::Deleted => self.deleted(tool, found, findings),
             Operands::Changed => self.changed(found, findings),
             Operands::Assigned => self.assigned(operands, findings),
@@ -330,7 +485,11 @@ impl Case<'_> {
     /// Arguments that arrive only at run time.
     fn more(&self, findings: &mut Findings) {
         if self.command.supplied {
-            findings.add(Class::Unknown, self.text, "which files it changes is supplied by another program");
+            findings.add(
+                Class::Unknown,
+                self.text,
+                "which files it changes is supplied by another program",
+            );
         }
     }
 
@@ -360,10 +519,18 @@ impl Case<'_> {
             self.delete(word, recursive, findings);
         }
         if self.command.supplied && recursive {
-            findings.add(Class::Suspicious, self.text, "which folders it deletes is supplied by another program");
+            findings.add(
+                Class::Suspicious,
+                self.text,
+                "which folders it deletes is supplied by another program",
+            );
         }
         if recursive && forced && self.command.chained {
-            findings.add(Class::Suspicious, self.text, "a forced deletion of folders stands behind another command");
+            findings.add(
+                Class::Suspicious,
+                self.text,
+                "a forced deletion of folders stands behind another command",
+            );
         }
         self.more(findings);
     }
@@ -376,16 +543,33 @@ impl Case<'_> {
             if recursive {
                 let (class, why) = path::deletion(&spread, true, self.ground);
                 if class == Class::Dangerous {
-                    findings.add(class, self.text, why.replace("deletes", "changes the rights of"));
+                    findings.add(
+                        class,
+                        self.text,
+                        why.replace("deletes", "changes the rights of"),
+                    );
                 }
             }
             self.write(word, findings);
         }
-        let special = found.operands.first().and_then(|word| word.literal()).is_some_and(|mode| {
-            (mode.contains('s') && mode.contains(['+', '='])) || (mode.len() == 4 && mode.starts_with(['2', '4', '6', '7']))
-        });
-        if special && self.words[0].literal().is_some_and(|w| base_name(w) == "chmod") {
-            findings.add(Class::Suspicious, self.text, "it makes a program run with its owner's rights");
+        let special = found
+            .operands
+            .first()
+            .and_then(|word| word.literal())
+            .is_some_and(|mode| {
+                (mode.contains('s') && mode.contains(['+', '=']))
+                    || (mode.len() == 4 && mode.starts_with(['2', '4', '6', '7']))
+            });
+        if special
+            && self.words[0]
+                .literal()
+                .is_some_and(|w| base_name(w) == "chmod")
+        {
+            findings.add(
+                Class::Suspicious,
+                self.text,
+                "it makes a program run with its owner's rights",
+            );
         }
         self.more(findings);
     }
@@ -412,17 +596,25 @@ impl Case<'_> {
     /// `find`: start paths, and what the expression does.
     fn searched(&self, findings: &mut Findings) {
         let words = &self.words[1..];
-        let starts: Vec<&Word> =
-            words.iter().take_while(|w| !w.known_start().starts_with(['-', '(', '!'])).collect();
+        let starts: Vec<&Word> = words
+            .iter()
+            .take_while(|w| !w.known_start().starts_with(['-', '(', '!']))
+            .collect();
         for start in &starts {
             self.read(start, findings);
         }
         for (index, word) in words.iter().enumerate() {
-            let Some(value) = word.literal() else { continue };
+            let Some(value) = word.literal() else {
+                continue;
+            };
             match value {
                 "-delete" => {
                     let here = Word::of(".");
-                    let all = if starts.is_empty() { vec![&here] } else { starts.clone() };
+                    let all = if starts.is_empty() {
+                        vec![&here]
+                    } else {
+                        starts.clone()
+                    };
                     for start in all {
                         self.delete(start, true, findings);
                     }
@@ -446,7 +638,9 @@ fn without_programs(words: &[Word]) -> Vec<Word> {
             inside = !(word.is(";") || (word.is("+") && words[index - 1].is("{}")));
             continue;
         }
-        inside = ["-exec", "-execdir", "-ok", "-okdir"].iter().any(|option| word.is(option));
+        inside = ["-exec", "-execdir", "-ok", "-okdir"]
+            .iter()
+            .any(|option| word.is(option));
         kept.push(word.clone());
     }
     kept
@@ -466,7 +660,10 @@ fn may_be(known: &str, written: &str) -> bool {
         return written.starts_with("--") && written.len() > 2 && known.starts_with(written);
     }
     if known.len() == 2 && !written.starts_with("--") {
-        return known.chars().nth(1).is_some_and(|letter| written[1..].contains(letter));
+        return known
+            .chars()
+            .nth(1)
+            .is_some_and(|letter| written[1..].contains(letter));
     }
     false
 }
@@ -485,16 +682,26 @@ fn judge_windows(command: &SimpleCommand, kind: ShellKind, text: &str, findings:
     if command.words.iter().any(path::is_unc) {
         return findings.whole(Class::Dangerous, text, "it uses a Windows network path");
     }
-    let Some(program) = command.program() else { return };
+    let Some(program) = command.program() else {
+        return;
+    };
     let lower = program.to_ascii_lowercase();
     let name = lower.rsplit(['/', '\\']).next().unwrap_or(&lower);
     let name = name.strip_suffix(".exe").unwrap_or(name);
-    let table = if kind == ShellKind::Cmd { tables::windows::CMD } else { tables::windows::POWERSHELL };
+    let table = if kind == ShellKind::Cmd {
+        tables::windows::CMD
+    } else {
+        tables::windows::POWERSHELL
+    };
     match table.iter().find(|tool| tool.is_named(name)) {
         Some(tool) => {
             let class = tables::windows::destroys(name, &command.words).unwrap_or(tool.class);
             findings.add(class, text, tool.why);
         }
-        None => findings.add(Class::Unknown, text, format!("`{name}` is not a program that is known")),
+        None => findings.add(
+            Class::Unknown,
+            text,
+            format!("`{name}` is not a program that is known"),
+        ),
     }
 }

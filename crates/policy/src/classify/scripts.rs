@@ -80,13 +80,20 @@ fn sed(script: &str) -> (Class, &'static str) {
     let mut rest = script;
     loop {
         rest = rest.trim_start_matches([' ', '\t', '\n', ';', '{', '}']);
-        let Some(after) = address(rest) else { return UNSURE };
+        let Some(after) = address(rest) else {
+            return UNSURE;
+        };
         rest = after.trim_start_matches([' ', '\t', '!']);
-        let Some(command) = rest.chars().next() else { return FILTERS };
+        let Some(command) = rest.chars().next() else {
+            return FILTERS;
+        };
         rest = &rest[command.len_utf8()..];
         match command {
-            '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => {}
-            'l' | 'L' | 'q' | 'Q' => rest = rest.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit()),
+            '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x'
+            | 'z' | 'F' => {}
+            'l' | 'L' | 'q' | 'Q' => {
+                rest = rest.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit())
+            }
             'b' | 't' | 'T' | ':' => {
                 let end = rest.find([';', '\n', '}']).unwrap_or(rest.len());
                 rest = &rest[end..];
@@ -94,13 +101,16 @@ fn sed(script: &str) -> (Class, &'static str) {
             'a' | 'i' | 'c' | 'r' | 'R' | '#' => {
                 // Their text ends at the end of the line; a backslash may carry it on.
                 let end = rest.find('\n').unwrap_or(rest.len());
-                if rest[..end].trim_start().starts_with('\\') && end < rest.len() && command != '#' {
+                if rest[..end].trim_start().starts_with('\\') && end < rest.len() && command != '#'
+                {
                     return UNSURE;
                 }
                 rest = &rest[end..];
             }
             's' | 'y' => {
-                let Some((after, flags)) = substitution(rest) else { return UNSURE };
+                let Some((after, flags)) = substitution(rest) else {
+                    return UNSURE;
+                };
                 rest = after;
                 if command == 's' && flags.contains('e') {
                     return RUNS;
@@ -114,7 +124,11 @@ fn sed(script: &str) -> (Class, &'static str) {
             _ => return UNSURE,
         }
         rest = rest.trim_start_matches([' ', '\t']);
-        if !rest.is_empty() && !rest.starts_with([';', '\n', '}', '{']) && command != '{' && command != '}' {
+        if !rest.is_empty()
+            && !rest.starts_with([';', '\n', '}', '{'])
+            && command != '{'
+            && command != '}'
+        {
             return UNSURE;
         }
     }
@@ -130,7 +144,10 @@ fn address(text: &str) -> Option<&str> {
             Some('0'..='9') => rest.trim_start_matches(|c: char| c.is_ascii_digit()),
             Some('/') => delimited(&rest[1..], '/')?.trim_start_matches(['I', 'M']),
             Some('\\') => {
-                let mark = rest[1..].chars().next().filter(char::is_ascii_punctuation)?;
+                let mark = rest[1..]
+                    .chars()
+                    .next()
+                    .filter(char::is_ascii_punctuation)?;
                 delimited(&rest[2..], mark)?.trim_start_matches(['I', 'M'])
             }
             _ => return Some(rest),
@@ -163,10 +180,15 @@ fn delimited(text: &str, mark: char) -> Option<&str> {
 
 /// Skips `/a/b/flags`; the rest and the flags.
 fn substitution(text: &str) -> Option<(&str, &str)> {
-    let mark = text.chars().next().filter(|c| !c.is_alphanumeric() && !c.is_whitespace() && *c != '\\')?;
+    let mark = text
+        .chars()
+        .next()
+        .filter(|c| !c.is_alphanumeric() && !c.is_whitespace() && *c != '\\')?;
     let after = delimited(&text[mark.len_utf8()..], mark)?;
     let after = replacement(after, mark)?;
-    let length = after.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(after.len());
+    let length = after
+        .find(|c: char| !c.is_ascii_alphanumeric())
+        .unwrap_or(after.len());
     Some((&after[length..], &after[..length]))
 }
 
@@ -211,7 +233,11 @@ mod tests {
             ("awk", "BEGIN{\"rm x\" | getline}", Class::Suspicious),
             ("awk", "BEGIN{f=\"sys\" \"tem\"; @f(\"x\")}", Class::Unknown),
         ] {
-            let found = if language == "sed" { sed(script) } else { awk(script) };
+            let found = if language == "sed" {
+                sed(script)
+            } else {
+                awk(script)
+            };
             assert_eq!(found.0, class, "{language} {script}");
         }
     }

@@ -71,6 +71,10 @@ pub(crate) enum Operands {
     Written,
     /// Files that are read, except the last, which is written.
     LastWritten,
+    /// A file that is read and, if there is a second one, a file that is written.
+    SecondWritten,
+    /// Files that are read; one that begins with `+` is a command of the pager.
+    Paged,
     /// Files that are moved to the last.
     Moved,
     /// Files that are deleted.
@@ -104,20 +108,38 @@ pub(crate) const fn tool(class: Class, names: &'static str, why: &'static str) -
 impl Tool {
     /// With only these options, in GNU style.
     pub(crate) const fn only(self, options: &'static str) -> Self {
-        let grammar = Grammar { options, style: Style::Gnu };
-        Self { options: Options::Known(grammar), ..self }
+        let grammar = Grammar {
+            options,
+            style: Style::Gnu,
+        };
+        Self {
+            options: Options::Known(grammar),
+            ..self
+        }
     }
 
     /// With only these options before the first operand.
     pub(crate) const fn first(self, options: &'static str) -> Self {
-        let grammar = Grammar { options, style: Style::Posix };
-        Self { options: Options::Known(grammar), ..self }
+        let grammar = Grammar {
+            options,
+            style: Style::Posix,
+        };
+        Self {
+            options: Options::Known(grammar),
+            ..self
+        }
     }
 
     /// With only these single-dash words as options.
     pub(crate) const fn dashed(self, options: &'static str) -> Self {
-        let grammar = Grammar { options, style: Style::Words };
-        Self { options: Options::Known(grammar), ..self }
+        let grammar = Grammar {
+            options,
+            style: Style::Words,
+        };
+        Self {
+            options: Options::Known(grammar),
+            ..self
+        }
     }
 
     pub(crate) const fn marks(self, marks: &'static [Mark]) -> Self {
@@ -129,11 +151,17 @@ impl Tool {
     }
 
     pub(crate) const fn subcommands(self, subcommands: &'static [Self]) -> Self {
-        Self { subcommands, ..self }
+        Self {
+            subcommands,
+            ..self
+        }
     }
 
     pub(crate) const fn alone(self, class: Class) -> Self {
-        Self { alone: Some(class), ..self }
+        Self {
+            alone: Some(class),
+            ..self
+        }
     }
 
     pub(crate) fn is_named(&self, name: &str) -> bool {
@@ -143,15 +171,30 @@ impl Tool {
 
 /// An option that changes the class.
 pub(crate) const fn mark(class: Class, names: &'static str, why: &'static str) -> Mark {
-    Mark { names, class, why, value: MarkValue::Any }
+    Mark {
+        names,
+        class,
+        why,
+        value: MarkValue::Any,
+    }
 }
 
 /// An option whose value is a file that is written.
 pub(crate) const fn output(names: &'static str) -> Mark {
-    Mark { names, class: Class::Safe, why: "it writes a file", value: MarkValue::Written }
+    Mark {
+        names,
+        class: Class::Safe,
+        why: "it writes a file",
+        value: MarkValue::Written,
+    }
 }
 
 /// An option whose value is the folder to work in.
 pub(crate) const fn folder(names: &'static str) -> Mark {
-    Mark { names, class: Class::ReadOnly, why: "it works in another folder", value: MarkValue::Folder }
+    Mark {
+        names,
+        class: Class::ReadOnly,
+        why: "it works in another folder",
+        value: MarkValue::Folder,
+    }
 }

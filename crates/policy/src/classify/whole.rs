@@ -11,17 +11,110 @@ use crate::{
 
 /// Programs that bring data from elsewhere.
 const DOWNLOADERS: &[&str] = &[
-    "curl", "wget", "wget2", "fetch", "http", "https", "xh", "aria2c", "axel", "lynx", "w3m", "links", "elinks", "nc",
-    "ncat", "netcat", "socat", "telnet", "ftp", "lftp", "sftp", "scp", "ssh", "rsync", "gsutil", "rclone", "aws", "az", "gh", "tftp",
-    "invoke-webrequest", "iwr", "invoke-restmethod", "irm", "start-bitstransfer", "certutil", "bitsadmin", "dig", "nslookup", "host",
+    "curl",
+    "wget",
+    "wget2",
+    "fetch",
+    "http",
+    "https",
+    "xh",
+    "aria2c",
+    "axel",
+    "lynx",
+    "w3m",
+    "links",
+    "elinks",
+    "nc",
+    "ncat",
+    "netcat",
+    "socat",
+    "telnet",
+    "ftp",
+    "lftp",
+    "sftp",
+    "scp",
+    "ssh",
+    "rsync",
+    "gsutil",
+    "rclone",
+    "aws",
+    "az",
+    "gh",
+    "tftp",
+    "invoke-webrequest",
+    "iwr",
+    "invoke-restmethod",
+    "irm",
+    "start-bitstransfer",
+    "certutil",
+    "bitsadmin",
+    "dig",
+    "nslookup",
+    "host",
 ];
 
 /// Programs that run what they are given as a program.
 const INTERPRETERS: &[&str] = &[
-    "python", "python2", "python3", "pypy", "pypy3", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua", "luajit",
-    "tclsh", "wish", "expect", "osascript", "rscript", "r", "julia", "groovy", "scala", "kotlin", "jshell", "irb", "ghci", "guile", "racket", "sbcl",
-    "eval", "source", ".", "tsx", "ts-node", "fish", "csh", "tcsh", "elvish", "nu", "xonsh", "invoke-expression", "iex", "pwsh", "powershell", "cmd",
-    "at", "batch", "crontab", "parallel", "gdb", "ed", "ex", "vim", "psql", "mysql", "sqlite3", "bc", "m4", "make",
+    "python",
+    "python2",
+    "python3",
+    "pypy",
+    "pypy3",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "perl",
+    "ruby",
+    "php",
+    "lua",
+    "luajit",
+    "tclsh",
+    "wish",
+    "expect",
+    "osascript",
+    "rscript",
+    "r",
+    "julia",
+    "groovy",
+    "scala",
+    "kotlin",
+    "jshell",
+    "irb",
+    "ghci",
+    "guile",
+    "racket",
+    "sbcl",
+    "eval",
+    "source",
+    ".",
+    "tsx",
+    "ts-node",
+    "fish",
+    "csh",
+    "tcsh",
+    "elvish",
+    "nu",
+    "xonsh",
+    "invoke-expression",
+    "iex",
+    "pwsh",
+    "powershell",
+    "cmd",
+    "at",
+    "batch",
+    "crontab",
+    "parallel",
+    "gdb",
+    "ed",
+    "ex",
+    "vim",
+    "psql",
+    "mysql",
+    "sqlite3",
+    "bc",
+    "m4",
+    "make",
 ];
 
 /// Looks at the whole of a command.
@@ -29,8 +122,16 @@ pub(super) fn judge(facts: &Facts, findings: &mut Findings) {
     for runner in facts.commands.iter().filter(|command| interprets(command)) {
         downloaded(facts, runner, findings);
     }
-    for shell in facts.commands.iter().filter(|c| c.reads_script() && c.stage > 0) {
-        findings.whole(Class::Suspicious, &shown(shell), "a shell runs what another program prints");
+    for shell in facts
+        .commands
+        .iter()
+        .filter(|c| c.reads_script() && c.stage > 0)
+    {
+        findings.whole(
+            Class::Suspicious,
+            &shown(shell),
+            "a shell runs what another program prints",
+        );
     }
     saved_and_run(facts, findings);
     multiplying(facts, findings);
@@ -56,8 +157,19 @@ fn interprets(command: &SimpleCommand) -> bool {
 /// A download that flows into something that runs it: by a pipe, or by a substitution in its
 /// arguments.
 fn downloaded(facts: &Facts, runner: &SimpleCommand, findings: &mut Findings) {
-    let by_pipe = || facts.commands.iter().find(|source| downloads(source) && source.feeds(runner) && takes_input(runner));
-    let by_word = || runner.holds.iter().filter_map(|index| facts.commands.get(*index)).find(|source| downloads(source));
+    let by_pipe = || {
+        facts
+            .commands
+            .iter()
+            .find(|source| downloads(source) && source.feeds(runner) && takes_input(runner))
+    };
+    let by_word = || {
+        runner
+            .holds
+            .iter()
+            .filter_map(|index| facts.commands.get(*index))
+            .find(|source| downloads(source))
+    };
     if let Some(source) = by_word().or_else(by_pipe) {
         let text = format!("{} … {}", shown(source), shown(runner));
         findings.whole(Class::Dangerous, &text, "it runs what it downloads");
@@ -86,7 +198,26 @@ fn takes_input(runner: &SimpleCommand) -> bool {
             let mut rest = runner.words[1..].iter();
             !rest.any(|word| match word.literal() {
                 Some("-" | "/dev/stdin" | "-s" | "-u" | "-i" | "-q") => false,
-                Some(flag) if flag.starts_with('-') => matches!(flag, "-c" | "-e" | "-m" | "-p" | "-r" | "-E" | "-n" | "-ne" | "-pe" | "--eval" | "--print" | "-f" | "-l" | "-lne" | "-lane" | "-d" | "-h" | "-U"),
+                Some(flag) if flag.starts_with('-') => matches!(
+                    flag,
+                    "-c" | "-e"
+                        | "-m"
+                        | "-p"
+                        | "-r"
+                        | "-E"
+                        | "-n"
+                        | "-ne"
+                        | "-pe"
+                        | "--eval"
+                        | "--print"
+                        | "-f"
+                        | "-l"
+                        | "-lne"
+                        | "-lane"
+                        | "-d"
+                        | "-h"
+                        | "-U"
+                ),
                 _ => true,
             })
         }
@@ -99,16 +230,42 @@ fn saved_and_run(facts: &Facts, findings: &mut Findings) {
     for command in facts.commands.iter().filter(|command| downloads(command)) {
         saved.extend(saved_names(command).into_iter().map(|name| (name, command)));
         let written = facts.redirections.iter().filter(|r| {
-            r.direction != Direction::Read && (r.pipeline == command.pipeline || command.ancestry.iter().any(|(id, _)| *id == r.pipeline))
+            r.direction != Direction::Read
+                && (r.pipeline == command.pipeline
+                    || command.ancestry.iter().any(|(id, _)| *id == r.pipeline))
         });
-        saved.extend(written.filter_map(|r| r.target.literal()).map(|name| (base_name(name).to_owned(), command)));
-        let sinks = facts.commands.iter().filter(|c| c.program().is_some_and(|p| matches!(base_name(p), "tee" | "dd" | "sponge" | "base64" | "tar" | "gunzip" | "unzip")) && command.feeds(c));
+        saved.extend(
+            written
+                .filter_map(|r| r.target.literal())
+                .map(|name| (base_name(name).to_owned(), command)),
+        );
+        let sinks = facts.commands.iter().filter(|c| {
+            c.program().is_some_and(|p| {
+                matches!(
+                    base_name(p),
+                    "tee" | "dd" | "sponge" | "base64" | "tar" | "gunzip" | "unzip"
+                )
+            }) && command.feeds(c)
+        });
         for sink in sinks {
-            let names = sink.words[1..].iter().filter_map(Word::literal).filter(|w| !w.starts_with('-'));
-            saved.extend(names.map(|name| (base_name(name.trim_start_matches("of=")).to_owned(), command)));
+            let names = sink.words[1..]
+                .iter()
+                .filter_map(Word::literal)
+                .filter(|w| !w.starts_with('-'));
+            saved.extend(names.map(|name| {
+                (
+                    base_name(name.trim_start_matches("of=")).to_owned(),
+                    command,
+                )
+            }));
         }
     }
-    saved.retain(|(name, _)| !matches!(name.as_str(), "" | "null" | "-" | "stdout" | "stderr" | "tty"));
+    saved.retain(|(name, _)| {
+        !matches!(
+            name.as_str(),
+            "" | "null" | "-" | "stdout" | "stderr" | "tty"
+        )
+    });
     if saved.is_empty() {
         return;
     }
@@ -116,7 +273,11 @@ fn saved_and_run(facts: &Facts, findings: &mut Findings) {
         for run in run_names(command) {
             if let Some((name, source)) = saved.iter().find(|(name, _)| *name == run) {
                 let text = format!("{} … {}", shown(source), shown(command));
-                findings.whole(Class::Dangerous, &text, format!("it runs what it downloads ({name})"));
+                findings.whole(
+                    Class::Dangerous,
+                    &text,
+                    format!("it runs what it downloads ({name})"),
+                );
             }
         }
     }
@@ -127,16 +288,34 @@ fn saved_names(command: &SimpleCommand) -> Vec<String> {
     let mut names = Vec::new();
     let mut words = command.words[1..].iter().peekable();
     while let Some(word) = words.next() {
-        let Some(value) = word.literal() else { continue };
-        let takes_name = matches!(value, "-o" | "-O" | "--output" | "--output-document" | "-OutFile" | "-outfile" | "-d" | "--out")
-            || (value.starts_with('-') && !value.starts_with("--") && value.ends_with(['o', 'O']));
+        let Some(value) = word.literal() else {
+            continue;
+        };
+        let takes_name = matches!(
+            value,
+            "-o" | "-O"
+                | "--output"
+                | "--output-document"
+                | "-OutFile"
+                | "-outfile"
+                | "-d"
+                | "--out"
+        ) || (value.starts_with('-')
+            && !value.starts_with("--")
+            && value.ends_with(['o', 'O']));
         if takes_name {
             if let Some(next) = words.peek().and_then(|w| w.literal()) {
                 names.push(base_name(next).to_owned());
             }
-        } else if let Some((_, name)) = value.split_once('=').filter(|(option, _)| option.starts_with("--output")) {
+        } else if let Some((_, name)) = value
+            .split_once('=')
+            .filter(|(option, _)| option.starts_with("--output"))
+        {
             names.push(base_name(name).to_owned());
-        } else if let Some(name) = value.strip_prefix("-o").or_else(|| value.strip_prefix("-O")) {
+        } else if let Some(name) = value
+            .strip_prefix("-o")
+            .or_else(|| value.strip_prefix("-O"))
+        {
             names.push(base_name(name).to_owned());
         }
         if !value.starts_with('-') && value.contains('/') {
@@ -145,22 +324,44 @@ fn saved_names(command: &SimpleCommand) -> Vec<String> {
         }
     }
     if matches!(lower_name(command).as_str(), "scp" | "rsync" | "sftp") {
-        names.extend(command.words.last().and_then(|w| w.literal()).map(|w| base_name(w).to_owned()));
+        names.extend(
+            command
+                .words
+                .last()
+                .and_then(|w| w.literal())
+                .map(|w| base_name(w).to_owned()),
+        );
     }
     names
 }
 
 /// The names of the files that a command runs.
 fn run_names(command: &SimpleCommand) -> Vec<String> {
-    let Some(program) = command.program() else { return Vec::new() };
+    let Some(program) = command.program() else {
+        return Vec::new();
+    };
     let mut names = Vec::new();
     if program.contains('/') {
         names.push(base_name(program).to_owned());
     }
-    let loads = matches!(base_name(program), "chmod" | "install") && command.words.iter().any(|w| w.known_start().contains('x') || w.known_start().starts_with('7'));
-    if interprets(command) || loads {
+    let loads = matches!(base_name(program), "chmod" | "install")
+        && command
+            .words
+            .iter()
+            .any(|w| w.known_start().contains('x') || w.known_start().starts_with('7'));
+    let shell = ShellKind::of_program(base_name(program)).is_some_and(ShellKind::is_bourne);
+    if shell {
+        if let ShellInput::File(at) = shell_input(&command.words) {
+            names.extend(
+                command.words[at]
+                    .literal()
+                    .map(|file| base_name(file).to_owned()),
+            );
+        }
+    } else if interprets(command) || loads {
         let operands = command.words[1..].iter().filter_map(Word::literal);
-        names.extend(operands.filter(|w| !w.starts_with('-')).map(|w| base_name(w).to_owned()));
+        let files = operands.filter(|w| !w.starts_with('-') && !w.contains(' '));
+        names.extend(files.map(|w| base_name(w).to_owned()));
     }
     names
 }
@@ -169,18 +370,30 @@ fn run_names(command: &SimpleCommand) -> Vec<String> {
 fn multiplying(facts: &Facts, findings: &mut Findings) {
     for function in &facts.functions {
         if function.multiplies && reaches(facts, &function.name, &function.name, 0) {
-            findings.whole(Class::Dangerous, &function.name, "a function that starts itself again and again (a fork bomb)");
+            findings.whole(
+                Class::Dangerous,
+                &function.name,
+                "a function that starts itself again and again (a fork bomb)",
+            );
         }
     }
     for command in &facts.commands {
         let itself = matches!(command.words.first().map(|w| w.pieces.as_slice()), Some([Piece::Parameter { name, .. }]) if name == "0");
         if itself && (command.background || command.stage > 0) {
-            findings.whole(Class::Dangerous, &shown(command), "a script that starts itself again and again (a fork bomb)");
+            findings.whole(
+                Class::Dangerous,
+                &shown(command),
+                "a script that starts itself again and again (a fork bomb)",
+            );
         }
     }
 }
 
 fn reaches(facts: &Facts, from: &str, to: &str, depth: u8) -> bool {
-    let Some(function) = facts.functions.iter().find(|f| f.name == from) else { return false };
-    function.calls.iter().any(|call| call == to || (depth < 4 && call != from && reaches(facts, call, to, depth + 1)))
+    let Some(function) = facts.functions.iter().find(|f| f.name == from) else {
+        return false;
+    };
+    function.calls.iter().any(|call| {
+        call == to || (depth < 4 && call != from && reaches(facts, call, to, depth + 1))
+    })
 }

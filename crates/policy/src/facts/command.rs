@@ -58,7 +58,10 @@ impl SimpleCommand {
     /// Whether the output of this command flows through a pipe into the other one.
     pub fn feeds(&self, other: &Self) -> bool {
         self.ancestry.iter().any(|(pipeline, stage)| {
-            other.ancestry.iter().any(|(id, later)| id == pipeline && later > stage)
+            other
+                .ancestry
+                .iter()
+                .any(|(id, later)| id == pipeline && later > stage)
         })
     }
 }
@@ -163,7 +166,10 @@ pub struct HereDocument {
     pub stage: usize,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's skip_serializing_if passes a reference")]
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde's skip_serializing_if passes a reference"
+)]
 fn is_false(value: &bool) -> bool {
     !*value
 }

@@ -19,13 +19,22 @@ pub(super) fn wrapped(walker: &mut Walker, index: usize, spot: &Spot) {
     }
     let words = command.words.clone();
     builtin_text(walker, program_name(&words), &words);
-    let Some(wrapper) = wrapper::find(program_name(&words)) else { return };
-    let inside = Spot { via: Some(index), ..spot.clone() };
+    let Some(wrapper) = wrapper::find(program_name(&words)) else {
+        return;
+    };
+    let inside = Spot {
+        via: Some(index),
+        ..spot.clone()
+    };
     let found = wrapper.options.read(&words[1..]);
     let followed = follow(walker, wrapper, &words, &found, &inside);
     walker.facts.commands[index].wrapper = followed == Followed::Through;
     if followed == Followed::Hidden {
-        let text = words.iter().map(|w| w.text.as_str()).collect::<Vec<_>>().join(" ");
+        let text = words
+            .iter()
+            .map(|w| w.text.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
         walker.unclear(Obstacle::WrapperOptions, &text);
     }
 }
@@ -55,23 +64,31 @@ fn follow(
         Runs::Program { skip } => program(walker, rest, skip, unknown, spot),
         Runs::Assignments => assignments(walker, words, rest, found, spot),
         Runs::Supplied => {
-            let spot = Spot { supplied: true, ..spot.clone() };
+            let spot = Spot {
+                supplied: true,
+                ..spot.clone()
+            };
             program(walker, rest, 0, unknown, &spot)
         }
         Runs::Parallel => parallel(walker, rest, unknown, spot),
-        Runs::Joined { skip } => joined(walker, rest.get(skip..).unwrap_or_default(), unknown, spot),
+        Runs::Joined { skip } => {
+            joined(walker, rest.get(skip..).unwrap_or_default(), unknown, spot)
+        }
         Runs::Option(names) => {
             let names: Vec<&str> = names.split(' ').collect();
             match found.value(&names) {
                 Some(script) => text(walker, &script.clone(), spot),
                 None if unknown => Followed::Hidden,
-                None if program_name(words) == "flock" => {
-                    let rest: Vec<Word> = found.operands.iter().skip(1).map(|w| (*w).clone()).collect();
-                    program(walker, &rest, 0, false, spot)
-                }
                 None => Followed::Plain,
             }
         }
+        Runs::Locked => match rest.get(1) {
+            Some(flag) if flag.is("-c") || flag.is("--command") => match rest.get(2) {
+                Some(script) if !unknown => text(walker, script, spot),
+                _ => Followed::Hidden,
+            },
+            _ => program(walker, rest, 1, unknown, spot),
+        },
         Runs::Operand(at) => match rest.get(at) {
             _ if unknown => Followed::Hidden,
             Some(script) if rest.len() > at + 1 && !script.is("-") => text(walker, script, spot),
@@ -97,7 +114,13 @@ fn follow(
 }
 
 /// A program and its arguments after the wrapper's own operands.
-fn program(walker: &mut Walker, rest: &[Word], skip: usize, unknown: bool, spot: &Spot) -> Followed {
+fn program(
+    walker: &mut Walker,
+    rest: &[Word],
+    skip: usize,
+    unknown: bool,
+    spot: &Spot,
+) -> Followed {
     match rest.get(skip..) {
         _ if unknown => Followed::Hidden,
         Some(inner) if !inner.is_empty() => {
@@ -122,18 +145,27 @@ fn assignments(
     let mut given = Vec::new();
     let mut at = 0;
     while let Some(word) = rest.get(at) {
-        let Some((name, value)) = word.known_start().split_once('=') else { break };
+        let Some((name, value)) = word.known_start().split_once('=') else {
+            break;
+        };
         let mut pieces = vec![Piece::Text(value.to_owned())];
         pieces.extend(word.pieces.iter().skip(1).cloned());
         let value = Word::from_pieces(word.text.clone(), pieces);
         walker.assign(name, &value);
-        given.push(Assignment { name: name.to_owned(), value });
+        given.push(Assignment {
+            name: name.to_owned(),
+            value,
+        });
         at += 1;
     }
     if rest.len() == at {
         walker.facts.assignments.extend(given);
         let shell = found.has(&["-s", "-i", "--login", "--shell"]) && program_name(words) == "sudo";
-        return if shell { Followed::Hidden } else { Followed::Plain };
+        return if shell {
+            Followed::Hidden
+        } else {
+            Followed::Plain
+        };
     }
     walker.command(rest[at..].to_vec(), given, spot);
     Followed::Through
@@ -150,7 +182,9 @@ fn split_string(walker: &mut Walker, words: &[Word], spot: &Spot) -> Followed {
     }) else {
         return Followed::Hidden;
     };
-    let Some(first) = words[at].literal() else { return Followed::Hidden };
+    let Some(first) = words[at].literal() else {
+        return Followed::Hidden;
+    };
     let mut script = first
         .trim_start_matches("--split-string")
         .trim_start_matches("-vS")
@@ -158,7 +192,9 @@ fn split_string(walker: &mut Walker, words: &[Word], spot: &Spot) -> Followed {
         .trim_start_matches('=')
         .to_owned();
     for word in &words[at + 1..] {
-        let Some(value) = word.literal() else { return Followed::Hidden };
+        let Some(value) = word.literal() else {
+            return Followed::Hidden;
+        };
         script.push(' ');
         script.push_str(value);
     }
@@ -180,19 +216,31 @@ fn joined(walker: &mut Walker, rest: &[Word], unknown: bool, spot: &Spot) -> Fol
         }
         pieces.extend(word.as_pieces());
     }
-    let source = rest.iter().map(|w| w.text.as_str()).collect::<Vec<_>>().join(" ");
+    let source = rest
+        .iter()
+        .map(|w| w.text.as_str())
+        .collect::<Vec<_>>()
+        .join(" ");
     text(walker, &Word::from_pieces(source, pieces), spot)
 }
 
 /// A word that is a script.
 fn text(walker: &mut Walker, script: &Word, spot: &Spot) -> Followed {
-    let kind = if walker.kind.is_bourne() { walker.kind } else { ShellKind::Bash };
+    let kind = if walker.kind.is_bourne() {
+        walker.kind
+    } else {
+        ShellKind::Bash
+    };
     script_text(walker, script, kind, Place::Script, spot);
     Followed::Through
 }
 
 fn script_text(walker: &mut Walker, script: &Word, kind: ShellKind, place: Place, spot: &Spot) {
-    let spot = Spot { place, depth: spot.depth + 1, ..spot.clone() };
+    let spot = Spot {
+        place,
+        depth: spot.depth + 1,
+        ..spot.clone()
+    };
     if let Some(literal) = script.literal() {
         if spot.supplied && literal.contains("{}") {
             walker.unclear(Obstacle::SuppliedScript, &script.text);
@@ -201,7 +249,10 @@ fn script_text(walker: &mut Walker, script: &Word, kind: ShellKind, place: Place
         return;
     }
     walker.unclear(Obstacle::ComputedScript, &script.text);
-    let spot = Spot { supposed: true, ..spot };
+    let spot = Spot {
+        supposed: true,
+        ..spot
+    };
     for words in script.supposed(4) {
         let parts: Option<Vec<&str>> = words.iter().map(Word::literal).collect();
         if let Some(parts) = parts {
@@ -249,7 +300,11 @@ pub(crate) fn shell_input(words: &[Word]) -> ShellInput {
     let (mut at, mut script, mut reads) = (1, false, false);
     while let Some(word) = words.get(at) {
         let Some(value) = word.literal() else {
-            return if script { ShellInput::Script(at) } else { ShellInput::Unknown };
+            return if script {
+                ShellInput::Script(at)
+            } else {
+                ShellInput::Unknown
+            };
         };
         at += 1;
         match value {
@@ -295,26 +350,41 @@ fn find(walker: &mut Walker, words: &[Word], spot: &Spot) -> Followed {
         .collect();
     let (mut at, mut followed) = (1, Followed::Plain);
     while at < words.len() {
-        let runs = words[at].literal().is_some_and(|w| {
-            matches!(w, "-exec" | "-execdir" | "-ok" | "-okdir")
-        });
+        let runs = words[at]
+            .literal()
+            .is_some_and(|w| matches!(w, "-exec" | "-execdir" | "-ok" | "-okdir"));
         at += 1;
         if !runs {
             continue;
         }
         let from = at;
-        while at < words.len() && !words[at].is(";") && !(words[at].is("+") && words[at - 1].is("{}")) {
+        while at < words.len()
+            && !words[at].is(";")
+            && !(words[at].is("+") && words[at - 1].is("{}"))
+        {
             at += 1;
         }
         let inner: Vec<Word> = words[from..at].iter().map(supplied_braces).collect();
-        let spot = Spot { supplied: true, ..spot.clone() };
+        let spot = Spot {
+            supplied: true,
+            ..spot.clone()
+        };
         if inner.is_empty() {
             return Followed::Hidden;
         }
         walker.command(inner, Vec::new(), &spot);
         for start in &starts {
-            let variant = words[from..at].iter().map(|w| if w.is("{}") { start.clone() } else { w.clone() });
-            walker.command(variant.collect(), Vec::new(), &Spot { supposed: true, ..spot.clone() });
+            let variant = words[from..at]
+                .iter()
+                .map(|w| if w.is("{}") { start.clone() } else { w.clone() });
+            walker.command(
+                variant.collect(),
+                Vec::new(),
+                &Spot {
+                    supposed: true,
+                    ..spot.clone()
+                },
+            );
         }
         followed = Followed::Through;
     }
@@ -340,8 +410,14 @@ fn supplied_braces(word: &Word) -> Word {
 
 /// `parallel program ::: arguments`; the program may also be one word that holds a script.
 fn parallel(walker: &mut Walker, rest: &[Word], unknown: bool, spot: &Spot) -> Followed {
-    let end = rest.iter().position(|w| w.known_start().starts_with(":::")).unwrap_or(rest.len());
-    let spot = Spot { supplied: true, ..spot.clone() };
+    let end = rest
+        .iter()
+        .position(|w| w.known_start().starts_with(":::"))
+        .unwrap_or(rest.len());
+    let spot = Spot {
+        supplied: true,
+        ..spot.clone()
+    };
     match &rest[..end] {
         _ if unknown => Followed::Hidden,
         [] => {
@@ -355,7 +431,9 @@ fn parallel(walker: &mut Walker, rest: &[Word], unknown: bool, spot: &Spot) -> F
 
 /// `uv run program`.
 fn subcommand(walker: &mut Walker, words: &[Word], name: &str, spot: &Spot) -> Followed {
-    let Some(at) = words.iter().position(|w| w.is(name)) else { return Followed::Plain };
+    let Some(at) = words.iter().position(|w| w.is(name)) else {
+        return Followed::Plain;
+    };
     if at != 1 {
         return Followed::Plain;
     }
@@ -374,7 +452,9 @@ fn builtin_text(walker: &mut Walker, name: &str, words: &[Word]) {
     let evaluates = match name {
         "let" | "unset" | "read" | "mapfile" | "readarray" | "declare" | "typeset" | "local"
         | "export" | "readonly" | "getopts" | "wait" => true,
-        "printf" => words.get(1).is_some_and(|w| w.known_start().starts_with("-v")),
+        "printf" => words
+            .get(1)
+            .is_some_and(|w| w.known_start().starts_with("-v")),
         "test" | "[" => words.iter().any(|w| w.is("-v") || w.is("-R")),
         _ => false,
     };
@@ -384,13 +464,20 @@ fn builtin_text(walker: &mut Walker, name: &str, words: &[Word]) {
     if name == "let" {
         walker.facts.arithmetic = true;
     }
-    if matches!(name, "mapfile" | "readarray") && words.iter().any(|w| w.known_start().starts_with("-C")) {
+    if matches!(name, "mapfile" | "readarray")
+        && words.iter().any(|w| w.known_start().starts_with("-C"))
+    {
         walker.unclear(Obstacle::HiddenSubstitution, &words[0].text.clone());
     }
 }
 
 /// Follows the shells of a pipeline to what they read.
-pub(super) fn standard_input(walker: &mut Walker, statement: &Statement, pipeline: usize, spot: &Spot) {
+pub(super) fn standard_input(
+    walker: &mut Walker,
+    statement: &Statement,
+    pipeline: usize,
+    spot: &Spot,
+) {
     let readers: Vec<usize> = walker
         .facts
         .commands
@@ -406,7 +493,12 @@ pub(super) fn standard_input(walker: &mut Walker, statement: &Statement, pipelin
             .program()
             .and_then(|p| ShellKind::of_program(super::base_name(p)))
             .unwrap_or(ShellKind::Bash);
-        let spot = Spot { via: Some(index), pipeline, stage, ..spot.clone() };
+        let spot = Spot {
+            via: Some(index),
+            pipeline,
+            stage,
+            ..spot.clone()
+        };
         let document = walker
             .facts
             .here_documents
@@ -427,8 +519,11 @@ pub(super) fn standard_input(walker: &mut Walker, statement: &Statement, pipelin
 
 /// What the stage of a pipeline prints, if that can be told.
 fn printed(walker: &Walker, pipeline: usize, stage: usize) -> Option<Word> {
-    let mut commands =
-        walker.facts.commands.iter().filter(|c| c.pipeline == pipeline && c.stage == stage && !c.supposed);
+    let mut commands = walker
+        .facts
+        .commands
+        .iter()
+        .filter(|c| c.pipeline == pipeline && c.stage == stage && !c.supposed);
     let command = commands.next()?;
     if commands.next().is_some() {
         return None;
@@ -436,19 +531,29 @@ fn printed(walker: &Walker, pipeline: usize, stage: usize) -> Option<Word> {
     let words = &command.words;
     match program_name(words) {
         "echo" => {
-            let rest = words[1..].iter().skip_while(|w| w.is("-n") || w.is("-e") || w.is("-ne"));
+            let rest = words[1..]
+                .iter()
+                .skip_while(|w| w.is("-n") || w.is("-e") || w.is("-ne"));
             let parts: Option<Vec<&str>> = rest.map(Word::literal).collect();
             let text = parts?.join(" ");
             (!text.contains('\\')).then(|| Word::of(text))
         }
         "printf" => match &words[1..] {
-            [format] => format.literal().filter(|f| !f.contains(['%', '\\'])).map(Word::of),
-            [format, value] if format.is("%s") || format.is("%s\\n") => value.literal().map(Word::of),
+            [format] => format
+                .literal()
+                .filter(|f| !f.contains(['%', '\\']))
+                .map(Word::of),
+            [format, value] if format.is("%s") || format.is("%s\\n") => {
+                value.literal().map(Word::of)
+            }
             _ => None,
         },
         "cat" if words.len() == 1 && stage == 0 => {
             let documents = &walker.facts.here_documents;
-            let found = documents.iter().rev().find(|d| d.pipeline == pipeline && d.stage == stage);
+            let found = documents
+                .iter()
+                .rev()
+                .find(|d| d.pipeline == pipeline && d.stage == stage);
             found.map(|d| d.body.clone())
         }
         _ => None,

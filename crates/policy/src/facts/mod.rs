@@ -93,8 +93,14 @@ pub fn understand(command: CommandText<'_>) -> Facts {
 fn read(command: CommandText<'_>) -> Facts {
     match command {
         CommandText::Argv(argv) => of_argv(argv),
-        CommandText::Shell { kind: ShellKind::PowerShell, text } => powershell::understand(text),
-        CommandText::Shell { kind: ShellKind::Cmd, text } => cmd::understand(text),
+        CommandText::Shell {
+            kind: ShellKind::PowerShell,
+            text,
+        } => powershell::understand(text),
+        CommandText::Shell {
+            kind: ShellKind::Cmd,
+            text,
+        } => cmd::understand(text),
         CommandText::Shell { kind, text } => {
             let mut walker = walk::Walker::new(kind);
             walker.text(text, kind, &walk::Spot::start());
@@ -145,10 +151,13 @@ impl SimpleCommand {
 
     /// Whether this is a shell that runs what it reads.
     pub fn reads_script(&self) -> bool {
-        let Some(program) = self.program() else { return false };
+        let Some(program) = self.program() else {
+            return false;
+        };
         match base_name(program) {
             "source" | "." => self.words.get(1).is_some_and(|w| {
-                w.literal().is_some_and(|p| matches!(p, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+                w.literal()
+                    .is_some_and(|p| matches!(p, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
             }),
             name if ShellKind::of_program(name).is_some_and(ShellKind::is_bourne) => {
                 follow::shell_input(&self.words) == follow::ShellInput::StandardInput

@@ -41,11 +41,17 @@ pub(crate) struct Arguments<'w> {
 
 impl Arguments<'_> {
     pub(crate) fn has(&self, names: &[&str]) -> bool {
-        self.options.iter().any(|(name, _)| names.contains(&name.as_str()))
+        self.options
+            .iter()
+            .any(|(name, _)| names.contains(&name.as_str()))
     }
 
     pub(crate) fn value(&self, names: &[&str]) -> Option<&Word> {
-        let found = self.options.iter().rev().find(|(name, _)| names.contains(&name.as_str()));
+        let found = self
+            .options
+            .iter()
+            .rev()
+            .find(|(name, _)| names.contains(&name.as_str()));
         found.and_then(|(_, value)| value.as_ref())
     }
 }
@@ -75,7 +81,10 @@ impl Grammar {
 
     /// Reads the arguments of a command (the words after its name).
     pub(crate) fn read<'w>(&self, words: &'w [Word]) -> Arguments<'w> {
-        let mut found = Arguments { rest: words.len(), ..Arguments::default() };
+        let mut found = Arguments {
+            rest: words.len(),
+            ..Arguments::default()
+        };
         let mut at = 0;
         while let Some(word) = words.get(at) {
             at += 1;
@@ -135,7 +144,10 @@ impl Grammar {
         for (index, letter) in letters.iter().enumerate() {
             let name = format!("-{letter}");
             let last = index + 1 == letters.len();
-            let skip = 1 + letters[..=index].iter().map(|l| l.len_utf8()).sum::<usize>();
+            let skip = 1 + letters[..=index]
+                .iter()
+                .map(|l| l.len_utf8())
+                .sum::<usize>();
             match self.takes(&name)? {
                 Takes::Nothing if last && word.literal.is_none() => return None,
                 Takes::Nothing => found.push((name, None)),
@@ -174,7 +186,9 @@ pub(crate) fn may_be_option(word: &Word) -> bool {
     word.literal.is_none()
         && match word.pieces.first() {
             Some(Piece::Text(start)) => start.starts_with('-') || start.is_empty(),
-            Some(Piece::Home(_) | Piece::Process | Piece::Arithmetic | Piece::Sequence) | None => false,
+            Some(Piece::Home(_) | Piece::Process | Piece::Arithmetic | Piece::Sequence) | None => {
+                false
+            }
             _ => true,
         }
 }

@@ -80,7 +80,10 @@ impl Walker {
             kind,
             values: BTreeMap::new(),
             flows: BTreeMap::new(),
-            directory: Directory { chains: vec![Vec::new()], unknown: false },
+            directory: Directory {
+                chains: vec![Vec::new()],
+                unknown: false,
+            },
             pipelines: 0,
             repeating: 0,
         }
@@ -94,7 +97,11 @@ impl Walker {
         let (script, trouble) = bash::parse(text, kind, spot.depth, &mut self.budget);
         self.script(&script, spot);
         if let Some(Trouble { why, at }) = trouble {
-            let start = text.char_indices().map(|(i, _)| i).take_while(|i| *i <= at).last();
+            let start = text
+                .char_indices()
+                .map(|(i, _)| i)
+                .take_while(|i| *i <= at)
+                .last();
             self.unclear(why, &text[start.unwrap_or(0)..]);
         }
     }
@@ -172,11 +179,20 @@ impl Walker {
         match body {
             Body::Simple { assignments, words } => self.simple(assignments, words, spot),
             Body::Group(script) => self.script(script, spot),
-            Body::Loop { words, variable, parts } => {
+            Body::Loop {
+                words,
+                variable,
+                parts,
+            } => {
                 let words = self.words(words, spot);
                 if let Some(name) = variable {
                     let values = self.values.entry(name.clone()).or_default();
-                    values.extend(words.iter().filter_map(|w| w.literal.clone()).take(MAX_SUPPOSED));
+                    values.extend(
+                        words
+                            .iter()
+                            .filter_map(|w| w.literal.clone())
+                            .take(MAX_SUPPOSED),
+                    );
                 }
                 self.repeat(|walker| {
                     for part in parts {
@@ -205,7 +221,10 @@ impl Walker {
                 let words = self.words(words, spot);
                 let evaluates = words.iter().any(|word| {
                     word.literal().is_some_and(|w| {
-                        matches!(w, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R")
+                        matches!(
+                            w,
+                            "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R"
+                        )
                     })
                 });
                 if evaluates {
@@ -214,7 +233,13 @@ impl Walker {
                 }
             }
             Body::Coprocess(stage) => {
-                self.stage(stage, &Spot { background: true, ..spot.clone() });
+                self.stage(
+                    stage,
+                    &Spot {
+                        background: true,
+                        ..spot.clone()
+                    },
+                );
             }
         }
     }
@@ -227,12 +252,23 @@ impl Walker {
 
     fn function(&mut self, name: &str, body: &Stage, spot: &Spot) {
         let commands = self.facts.commands.len();
-        let inside = Spot { function: Some(name.to_owned()), ..spot.clone() };
+        let inside = Spot {
+            function: Some(name.to_owned()),
+            ..spot.clone()
+        };
         self.repeat(|walker| walker.stage(body, &inside));
         let found = &self.facts.commands[commands..];
-        let calls = found.iter().filter_map(SimpleCommand::program).map(str::to_owned).collect();
+        let calls = found
+            .iter()
+            .filter_map(SimpleCommand::program)
+            .map(str::to_owned)
+            .collect();
         let multiplies = found.iter().any(|c| c.background || c.stage > 0);
-        self.facts.functions.push(Function { name: name.to_owned(), calls, multiplies });
+        self.facts.functions.push(Function {
+            name: name.to_owned(),
+            calls,
+            multiplies,
+        });
     }
 
     /// Notes quoted text that a builtin would evaluate as an expression.
@@ -241,7 +277,10 @@ impl Walker {
             let suspect = |part: &str| part.contains("$(") || part.contains('`');
             let found = match &word.literal {
                 Some(value) => suspect(value),
-                None => word.pieces.iter().any(|p| matches!(p, Piece::Text(t) if suspect(t))),
+                None => word
+                    .pieces
+                    .iter()
+                    .any(|p| matches!(p, Piece::Text(t) if suspect(t))),
             };
             if found {
                 self.unclear(Obstacle::HiddenSubstitution, &word.text);
@@ -256,8 +295,18 @@ impl Walker {
     /// Walks the scripts inside a word, and gives its parameters the values seen so far.
     fn word(&mut self, text: &Text, spot: &Spot) -> Word {
         for inner in &text.inner {
-            let place = if inner.process { Place::ProcessSubstitution } else { Place::Substitution };
-            let inside = Spot { place, chained: false, via: None, holds: Vec::new(), ..spot.clone() };
+            let place = if inner.process {
+                Place::ProcessSubstitution
+            } else {
+                Place::Substitution
+            };
+            let inside = Spot {
+                place,
+                chained: false,
+                via: None,
+                holds: Vec::new(),
+                ..spot.clone()
+            };
             self.script(&inner.script, &inside);
         }
         self.facts.arithmetic |= text.arithmetic;
@@ -312,19 +361,34 @@ impl Walker {
             let mut flow: Vec<usize> = (before..self.facts.commands.len()).collect();
             flow.extend(self.flowing(&value));
             if !flow.is_empty() {
-                self.flows.entry(assign.name.clone()).or_default().extend(flow);
+                self.flows
+                    .entry(assign.name.clone())
+                    .or_default()
+                    .extend(flow);
             }
-            given.push(Assignment { name: assign.name.clone(), value });
+            given.push(Assignment {
+                name: assign.name.clone(),
+                value,
+            });
         }
         self.hidden_values(&given);
         if words.is_empty() {
             self.facts.assignments.extend(given);
             return;
         }
-        if words[0].literal().is_some_and(|w| w == "export" || w == "declare" || w == "typeset" || w == "readonly" || w == "local") {
+        if words[0].literal().is_some_and(|w| {
+            w == "export" || w == "declare" || w == "typeset" || w == "readonly" || w == "local"
+        }) {
             self.facts.assignments.extend(given.iter().cloned());
         }
-        self.command(words, given, &Spot { holds, ..spot.clone() });
+        self.command(
+            words,
+            given,
+            &Spot {
+                holds,
+                ..spot.clone()
+            },
+        );
     }
 
     /// The commands whose output the variables in a word may hold.
@@ -343,10 +407,14 @@ impl Walker {
     fn hidden_values(&mut self, given: &[Assignment]) {
         for assignment in given {
             let value = &assignment.value;
-            let suspect = |part: &str| part.contains("$(") || part.contains('`') || part.ends_with('$');
+            let suspect =
+                |part: &str| part.contains("$(") || part.contains('`') || part.ends_with('$');
             let found = match &value.literal {
                 Some(text) => suspect(text),
-                None => value.pieces.iter().any(|p| matches!(p, Piece::Text(t) if suspect(t))),
+                None => value
+                    .pieces
+                    .iter()
+                    .any(|p| matches!(p, Piece::Text(t) if suspect(t))),
             };
             if found {
                 self.unclear(Obstacle::HiddenSubstitution, &value.text);
@@ -366,7 +434,11 @@ impl Walker {
             self.unclear(why, &text);
         }
         let index = self.facts.commands.len();
-        let variants = if spot.supposed { Vec::new() } else { supposed(&words) };
+        let variants = if spot.supposed {
+            Vec::new()
+        } else {
+            supposed(&words)
+        };
         self.facts.commands.push(SimpleCommand {
             words: words.clone(),
             assignments: given,
@@ -387,12 +459,21 @@ impl Walker {
         super::follow::wrapped(self, index, spot);
         self.change_directory(&words, spot);
         for variant in variants {
-            self.command(variant, Vec::new(), &Spot { supposed: true, ..spot.clone() });
+            self.command(
+                variant,
+                Vec::new(),
+                &Spot {
+                    supposed: true,
+                    ..spot.clone()
+                },
+            );
         }
     }
 
     fn change_directory(&mut self, words: &[Word], _spot: &Spot) {
-        let Some(name) = words[0].literal() else { return };
+        let Some(name) = words[0].literal() else {
+            return;
+        };
         match name {
             "cd" | "chdir" => {}
             "pushd" | "popd" => {
@@ -402,7 +483,9 @@ impl Walker {
             _ => return,
         }
         let target = words[1..].iter().find(|word| {
-            !word.literal().is_some_and(|w| w.len() > 1 && w.starts_with('-'))
+            !word
+                .literal()
+                .is_some_and(|w| w.len() > 1 && w.starts_with('-'))
         });
         let target = match target {
             Some(word) => word.clone(),
@@ -433,7 +516,13 @@ impl Walker {
                 let target = self.word(target, spot);
                 let (direction, directory) = (*direction, self.directory.clone());
                 let pipeline = spot.pipeline;
-                self.facts.redirections.push(Redirection { direction, target, command, directory, pipeline });
+                self.facts.redirections.push(Redirection {
+                    direction,
+                    target,
+                    command,
+                    directory,
+                    pipeline,
+                });
             }
             Redirect::Here(body) => match body.get() {
                 Some(body) => {
@@ -446,7 +535,12 @@ impl Walker {
                             reader.holds.extend(&flow);
                         }
                     }
-                    self.facts.here_documents.push(HereDocument { command, body, pipeline: spot.pipeline, stage: spot.stage });
+                    self.facts.here_documents.push(HereDocument {
+                        command,
+                        body,
+                        pipeline: spot.pipeline,
+                        stage: spot.stage,
+                    });
                 }
                 None => self.unclear(Obstacle::Syntax, "<<"),
             },

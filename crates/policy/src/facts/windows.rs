@@ -26,7 +26,10 @@ pub(super) fn of_argv(argv: &[String]) -> Option<Facts> {
     });
     let quiet = |word: &String| {
         let lower = word.to_ascii_lowercase();
-        matches!(lower.as_str(), "-noprofile" | "-nologo" | "-noninteractive" | "/d" | "/q" | "/s")
+        matches!(
+            lower.as_str(),
+            "-noprofile" | "-nologo" | "-noninteractive" | "/d" | "/q" | "/s"
+        )
     };
     match flag {
         Some(at) if argv[1..=at].iter().all(quiet) => {
@@ -37,9 +40,16 @@ pub(super) fn of_argv(argv: &[String]) -> Option<Facts> {
             })
         }
         _ => {
-            let mut facts = Facts { shell: Some(kind), ..Facts::default() };
-            facts.commands.push(plain(argv.iter().map(Word::of).collect(), 0, 0));
-            facts.not_understood.push(Unclear::new(Obstacle::WrapperOptions, &argv.join(" ")));
+            let mut facts = Facts {
+                shell: Some(kind),
+                ..Facts::default()
+            };
+            facts
+                .commands
+                .push(plain(argv.iter().map(Word::of).collect(), 0, 0));
+            facts
+                .not_understood
+                .push(Unclear::new(Obstacle::WrapperOptions, &argv.join(" ")));
             Some(facts)
         }
     }
@@ -59,13 +69,27 @@ pub(super) struct Dialect {
 
 /// Reads a text as a list of literal pipelines.
 pub(super) fn read(text: &str, dialect: &Dialect) -> Facts {
-    let mut facts = Facts { shell: Some(dialect.kind), ..Facts::default() };
-    facts.steps = u32::try_from(text.len()).unwrap_or(u32::MAX).min(super::MAX_STEPS);
+    let mut facts = Facts {
+        shell: Some(dialect.kind),
+        ..Facts::default()
+    };
+    facts.steps = u32::try_from(text.len())
+        .unwrap_or(u32::MAX)
+        .min(super::MAX_STEPS);
     if text.len() > super::bash::MAX_BYTES {
-        facts.not_understood.push(Unclear::new(Obstacle::TooLong, ""));
+        facts
+            .not_understood
+            .push(Unclear::new(Obstacle::TooLong, ""));
         return facts;
     }
-    let mut reader = Reader { dialect, facts, words: Vec::new(), word: None, pipeline: 0, stage: 0 };
+    let mut reader = Reader {
+        dialect,
+        facts,
+        words: Vec::new(),
+        word: None,
+        pipeline: 0,
+        stage: 0,
+    };
     reader.read(text);
     reader.facts
 }
@@ -83,7 +107,12 @@ impl Reader<'_> {
     fn read(&mut self, text: &str) {
         let mut rest = text;
         while let Some(next) = rest.chars().next() {
-            if let Some(separator) = self.dialect.separators.iter().find(|s| rest.starts_with(**s)) {
+            if let Some(separator) = self
+                .dialect
+                .separators
+                .iter()
+                .find(|s| rest.starts_with(**s))
+            {
                 rest = &rest[separator.len()..];
                 self.end_command();
                 if *separator == "|" {
@@ -108,7 +137,9 @@ impl Reader<'_> {
             if next == ' ' || next == '\t' {
                 self.end_word();
             } else if self.dialect.quotes.contains(next) {
-                let Some((inside, after)) = rest.split_once(next) else { return self.refuse(rest) };
+                let Some((inside, after)) = rest.split_once(next) else {
+                    return self.refuse(rest);
+                };
                 if inside.contains(|c| self.dialect.refuses_quoted.contains(c)) && next != '\'' {
                     return self.refuse(rest);
                 }
@@ -125,7 +156,9 @@ impl Reader<'_> {
         }
         self.end_command();
         if self.facts.commands.is_empty() && self.facts.not_understood.is_empty() {
-            self.facts.not_understood.push(Unclear::new(Obstacle::Syntax, ""));
+            self.facts
+                .not_understood
+                .push(Unclear::new(Obstacle::Syntax, ""));
         }
     }
 
@@ -147,7 +180,9 @@ impl Reader<'_> {
             return Some(rest);
         }
         let rest = rest.trim_start_matches(' ');
-        let end = rest.find([' ', '|', '&', ';', '<', '>']).unwrap_or(rest.len());
+        let end = rest
+            .find([' ', '|', '&', ';', '<', '>'])
+            .unwrap_or(rest.len());
         let target = &rest[..end];
         let refused = |c| self.dialect.refuses.contains(c) || self.dialect.quotes.contains(c);
         if target.is_empty() || target.contains(refused) {
@@ -157,7 +192,10 @@ impl Reader<'_> {
             direction,
             target: Word::of(target),
             command: None,
-            directory: Directory { chains: vec![Vec::new()], unknown: false },
+            directory: Directory {
+                chains: vec![Vec::new()],
+                unknown: false,
+            },
             pipeline: self.pipeline,
         });
         Some(&rest[end..])
@@ -165,7 +203,9 @@ impl Reader<'_> {
 
     fn refuse(&mut self, rest: &str) {
         self.end_command();
-        self.facts.not_understood.push(Unclear::new(Obstacle::UnsupportedLanguage, rest));
+        self.facts
+            .not_understood
+            .push(Unclear::new(Obstacle::UnsupportedLanguage, rest));
     }
 
     fn end_word(&mut self) {
@@ -176,7 +216,9 @@ impl Reader<'_> {
         self.end_word();
         let words = std::mem::take(&mut self.words);
         if !words.is_empty() {
-            self.facts.commands.push(plain(words, self.pipeline, self.stage));
+            self.facts
+                .commands
+                .push(plain(words, self.pipeline, self.stage));
         }
     }
 }
@@ -195,7 +237,10 @@ fn plain(words: Vec<Word>, pipeline: usize, stage: usize) -> SimpleCommand {
         background: false,
         chained: pipeline > 0,
         function: None,
-        directory: Directory { chains: vec![Vec::new()], unknown: false },
+        directory: Directory {
+            chains: vec![Vec::new()],
+            unknown: false,
+        },
         ancestry: vec![(pipeline, stage)],
         holds: Vec::new(),
     }

@@ -51,7 +51,11 @@ impl Word {
     /// A word whose value is its text.
     pub fn of(value: impl Into<String>) -> Self {
         let value = value.into();
-        Self { text: value.clone(), literal: Some(value), pieces: Vec::new() }
+        Self {
+            text: value.clone(),
+            literal: Some(value),
+            pieces: Vec::new(),
+        }
     }
 
     /// A word made of pieces; literal if they are all text.
@@ -63,11 +67,19 @@ impl Word {
                     value.push_str(part);
                 }
             }
-            return Self { text, literal: Some(value), pieces: Vec::new() };
+            return Self {
+                text,
+                literal: Some(value),
+                pieces: Vec::new(),
+            };
         }
         let mut pieces = pieces;
         pieces.retain(|piece| !matches!(piece, Piece::Text(part) if part.is_empty()));
-        Self { text, literal: None, pieces }
+        Self {
+            text,
+            literal: None,
+            pieces,
+        }
     }
 
     /// The value, if the text alone decides it.
@@ -98,7 +110,9 @@ impl Word {
             Piece::Parameter { values, .. } => !values.is_empty(),
             _ => false,
         });
-        let Some(at) = open else { return vec![vec![self.clone()]] };
+        let Some(at) = open else {
+            return vec![vec![self.clone()]];
+        };
         let with = |middle: &[Piece]| {
             let mut pieces = self.pieces[..at].to_vec();
             pieces.extend_from_slice(middle);
@@ -118,7 +132,11 @@ impl Word {
             }
             Piece::Parameter { values, .. } => {
                 for value in values.iter().take(limit.max(1)) {
-                    all.extend(with(&[Piece::Text(value.clone())]).split().supposed_each(limit));
+                    all.extend(
+                        with(&[Piece::Text(value.clone())])
+                            .split()
+                            .supposed_each(limit),
+                    );
                 }
             }
             _ => {}

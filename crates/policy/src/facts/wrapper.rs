@@ -39,6 +39,8 @@ pub(crate) enum Runs {
     },
     /// The value of this option is a script; without it the wrapper is an ordinary program.
     Option(&'static str),
+    /// After a file, a program, or `-c` and a script.
+    Locked,
     /// This operand is a script.
     Operand(usize),
     /// A Bourne shell: `-c`, a file, or the standard input.
@@ -52,19 +54,35 @@ pub(crate) enum Runs {
 }
 
 const fn gnu(options: &'static str) -> Grammar {
-    Grammar { options, style: Style::Gnu }
+    Grammar {
+        options,
+        style: Style::Gnu,
+    }
 }
 
 const fn posix(options: &'static str) -> Grammar {
-    Grammar { options, style: Style::Posix }
+    Grammar {
+        options,
+        style: Style::Posix,
+    }
 }
 
 const fn quiet(names: &'static str, options: &'static str, runs: Runs) -> Wrapper {
-    Wrapper { names, options: posix(options), runs, transparent: true }
+    Wrapper {
+        names,
+        options: posix(options),
+        runs,
+        transparent: true,
+    }
 }
 
 const fn loud(names: &'static str, options: &'static str, runs: Runs) -> Wrapper {
-    Wrapper { names, options: posix(options), runs, transparent: false }
+    Wrapper {
+        names,
+        options: posix(options),
+        runs,
+        transparent: false,
+    }
 }
 
 const AFTER_OPTIONS: Runs = Runs::Program { skip: 0 };
@@ -112,7 +130,7 @@ pub(crate) static WRAPPERS: &[Wrapper] = &[
     loud("strace ltrace", "-f -ff -c -C -t -tt -ttt -T -v -y -yy -x -q -qq -e: -s: -p: -u: -a:", AFTER_OPTIONS),
     loud("valgrind rr perf", "", AFTER_OPTIONS),
     // A lock or a terminal around it.
-    Wrapper { names: "flock", options: gnu("-s -x -e -u -n -w: -o -E: -c: --shared --exclusive --unlock --nonblock --nb --timeout= --close --conflict-exit-code= --command="), runs: Runs::Option("-c --command"), transparent: true },
+    quiet("flock", "-s -x -e -u -n -w: -o -E: -F --shared --exclusive --unlock --nonblock --nb --timeout= --close --no-fork --conflict-exit-code=", Runs::Locked),
     Wrapper { names: "script", options: gnu("-a -c: -e -f -q -t? --append --command= --return --flush --quiet"), runs: Runs::Option("-c --command"), transparent: true },
     Wrapper { names: "su runuser", options: gnu("-c: -l -m -p -s: -g: -G: -u: -f - --command= --login --shell= --preserve-environment"), runs: Runs::Option("-c --command"), transparent: false },
     Wrapper { names: "nix-shell", options: gnu("-p: --run= --command= --pure --packages="), runs: Runs::Option("--run --command"), transparent: false },
@@ -131,5 +149,7 @@ pub(crate) static WRAPPERS: &[Wrapper] = &[
 
 /// The wrapper with this name.
 pub(crate) fn find(name: &str) -> Option<&'static Wrapper> {
-    WRAPPERS.iter().find(|wrapper| wrapper.names.split(' ').any(|known| known == name))
+    WRAPPERS
+        .iter()
+        .find(|wrapper| wrapper.names.split(' ').any(|known| known == name))
 }

@@ -35,7 +35,11 @@ pub fn canonical(facts: &Facts) -> String {
         }
     }
     for assignment in &facts.assignments {
-        text.push_str(&format!(" ; {}={}", assignment.name, canonical_word(&assignment.value)));
+        text.push_str(&format!(
+            " ; {}={}",
+            assignment.name,
+            canonical_word(&assignment.value)
+        ));
     }
     for redirection in &facts.redirections {
         let sign = match redirection.direction {

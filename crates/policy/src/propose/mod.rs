@@ -12,9 +12,7 @@ use crate::{
     classify::{self, Class},
     facts::{Facts, SimpleCommand},
     ground::Ground,
-    rule::{
-        Access, Decision, Grant, Layer, PathPattern, Prefix, Rule, Selector, Source,
-    },
+    rule::{Access, Decision, Grant, Layer, PathPattern, Prefix, Rule, Selector, Source},
 };
 use width::widths;
 
@@ -31,7 +29,11 @@ pub struct Proposal {
 impl Proposal {
     /// The rules as they would stand in a rules file.
     pub fn to_toml(&self) -> String {
-        self.rules.iter().map(Rule::to_toml).collect::<Vec<_>>().join("\n")
+        self.rules
+            .iter()
+            .map(Rule::to_toml)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     /// The proposal in one line, for a person.
@@ -41,7 +43,11 @@ impl Proposal {
             _ => rule.subject(),
         });
         let mut line = format!("allow {}", parts.collect::<Vec<_>>().join(", and "));
-        if self.rules.iter().any(|rule| rule.grant.fence == crate::rule::Fence::Unfenced) {
+        if self
+            .rules
+            .iter()
+            .any(|rule| rule.grant.fence == crate::rule::Fence::Unfenced)
+        {
             line.push_str(", outside the fence");
         }
         line
@@ -59,7 +65,9 @@ pub fn propose(facts: &Facts, ground: &Ground, grant: &Grant) -> Vec<Proposal> {
         return Vec::new();
     }
     let parts = parts_to_allow(facts, ground);
-    let Some(paths) = path_rules(facts, ground) else { return Vec::new() };
+    let Some(paths) = path_rules(facts, ground) else {
+        return Vec::new();
+    };
     if parts.is_empty() && paths.is_empty() {
         return Vec::new();
     }
@@ -93,14 +101,19 @@ pub fn propose(facts: &Facts, ground: &Ground, grant: &Grant) -> Vec<Proposal> {
 /// nothing.
 fn parts_to_allow<'f>(facts: &'f Facts, ground: &Ground) -> Vec<&'f SimpleCommand> {
     let named = facts.commands.iter().filter(|command| !command.supposed);
-    let classed: Vec<(&SimpleCommand, Class)> =
-        named.map(|command| (command, classify::class_of_part(command, facts, ground))).collect();
+    let classed: Vec<(&SimpleCommand, Class)> = named
+        .map(|command| (command, classify::class_of_part(command, facts, ground)))
+        .collect();
     if classed.iter().any(|(_, class)| *class == Class::Dangerous) {
         return Vec::new();
     }
     let asked = classed.iter().any(|(_, class)| *class > Class::Safe);
     let least = if asked { Class::Unknown } else { Class::Safe };
-    classed.into_iter().filter(|(_, class)| *class >= least).map(|(command, _)| command).collect()
+    classed
+        .into_iter()
+        .filter(|(_, class)| *class >= least)
+        .map(|(command, _)| command)
+        .collect()
 }
 
 /// Rules for what is redirected outside the workspace; nothing if a target is not fixed.
@@ -116,7 +129,10 @@ fn path_rules(facts: &Facts, ground: &Ground) -> Option<Vec<Rule>> {
                 let access = if writes { Access::Write } else { Access::Read };
                 for path in spread.fixed()? {
                     let written = path.to_string_lossy().into_owned();
-                    rules.push(allowing(Selector::Path(PathPattern { written, access }), &Grant::default()));
+                    rules.push(allowing(
+                        Selector::Path(PathPattern { written, access }),
+                        &Grant::default(),
+                    ));
                 }
             }
         }
@@ -131,7 +147,11 @@ fn allowing(selector: Selector, grant: &Grant) -> Rule {
         decision: Decision::Allow,
         grant: grant.clone(),
         reason: None,
-        source: Source { layer: Layer::Session, file: "session".into(), line: 0 },
+        source: Source {
+            layer: Layer::Session,
+            file: "session".into(),
+            line: 0,
+        },
         matches: Vec::new(),
         not_matches: Vec::new(),
     }

@@ -9,16 +9,141 @@ use crate::{
 
 /// Programs that do whatever their arguments say: a rule about the bare name would allow anything.
 const NEVER_BARE: &[&str] = &[
-    "python", "pypy", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua", "luajit", "tclsh", "expect", "osascript",
-    "R", "Rscript", "julia", "java", "awk", "gawk", "mawk", "nawk", "sed", "gsed", "find", "gfind", "fd", "xargs", "parallel", "ssh", "scp", "sftp",
-    "curl", "wget", "rsync", "nc", "socat", "rm", "mv", "cp", "ln", "dd", "tee", "install", "chmod", "chown", "chgrp", "truncate", "shred", "kill", "pkill", "killall",
-    "tar", "zip", "unzip", "make", "source", ".", "eval", "exec", "sqlite3", "psql", "mysql", "redis-cli", "mongosh", "vim", "vi", "nvim", "emacs", "ed", "ex", "gdb", "lldb",
-    "open", "xdg-open", "crontab", "at", "systemctl", "service", "launchctl", "apt", "apt-get", "brew", "dnf", "yum", "pacman", "npx", "uvx", "pnpx", "bunx", "pipx",
-    "tmux", "screen", "openssl", "gpg", "aws", "gcloud", "az", "kubectl", "helm", "terraform", "tofu", "ansible", "ansible-playbook", "tsx", "ts-node", "sh", "go", "gh",
+    "python",
+    "pypy",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "perl",
+    "ruby",
+    "php",
+    "lua",
+    "luajit",
+    "tclsh",
+    "expect",
+    "osascript",
+    "R",
+    "Rscript",
+    "julia",
+    "java",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "sed",
+    "gsed",
+    "find",
+    "gfind",
+    "fd",
+    "xargs",
+    "parallel",
+    "ssh",
+    "scp",
+    "sftp",
+    "curl",
+    "wget",
+    "rsync",
+    "nc",
+    "socat",
+    "rm",
+    "mv",
+    "cp",
+    "ln",
+    "dd",
+    "tee",
+    "install",
+    "chmod",
+    "chown",
+    "chgrp",
+    "truncate",
+    "shred",
+    "kill",
+    "pkill",
+    "killall",
+    "tar",
+    "zip",
+    "unzip",
+    "make",
+    "source",
+    ".",
+    "eval",
+    "exec",
+    "sqlite3",
+    "psql",
+    "mysql",
+    "redis-cli",
+    "mongosh",
+    "vim",
+    "vi",
+    "nvim",
+    "emacs",
+    "ed",
+    "ex",
+    "gdb",
+    "lldb",
+    "open",
+    "xdg-open",
+    "crontab",
+    "at",
+    "systemctl",
+    "service",
+    "launchctl",
+    "apt",
+    "apt-get",
+    "brew",
+    "dnf",
+    "yum",
+    "pacman",
+    "npx",
+    "uvx",
+    "pnpx",
+    "bunx",
+    "pipx",
+    "tmux",
+    "screen",
+    "openssl",
+    "gpg",
+    "aws",
+    "gcloud",
+    "az",
+    "kubectl",
+    "helm",
+    "terraform",
+    "tofu",
+    "ansible",
+    "ansible-playbook",
+    "tsx",
+    "ts-node",
+    "sh",
+    "go",
+    "gh",
 ];
 
 /// Words after which the next one says what is really meant.
-const DEEPER: &[&str] = &["run", "run-script", "exec", "x", "dlx", "compose", "remote", "tool", "-m", "stash", "submodule", "worktree", "pr", "issue", "container", "image", "network", "volume", "config", "install", "add"];
+const DEEPER: &[&str] = &[
+    "run",
+    "run-script",
+    "exec",
+    "x",
+    "dlx",
+    "compose",
+    "remote",
+    "tool",
+    "-m",
+    "stash",
+    "submodule",
+    "worktree",
+    "pr",
+    "issue",
+    "container",
+    "image",
+    "network",
+    "volume",
+    "config",
+    "install",
+    "add",
+];
 
 /// Longest prefix that is still offered as the exact command.
 const MAX_EXACT: usize = 12;
@@ -26,17 +151,26 @@ const MAX_EXACT: usize = 12;
 /// The prefixes to offer for a command, from narrow to broad; none if a word that matters is
 /// computed.
 pub(super) fn widths(command: &SimpleCommand) -> Vec<Prefix> {
-    let Some(program) = command.program() else { return Vec::new() };
+    let Some(program) = command.program() else {
+        return Vec::new();
+    };
     let literal: Vec<&str> = command.words.iter().map_while(Word::literal).collect();
     let all_literal = literal.len() == command.words.len() && !command.supplied;
     let mut lengths = Vec::new();
-    if all_literal && literal.len() <= MAX_EXACT && literal.iter().map(|w| w.len()).sum::<usize>() <= 400 {
+    if all_literal
+        && literal.len() <= MAX_EXACT
+        && literal.iter().map(|w| w.len()).sum::<usize>() <= 400
+    {
         lengths.push(literal.len());
     }
     let least = least_words(command, program, &literal);
     let broad = broad_words(&literal).max(least);
     let middle = (broad + 1).min(literal.len());
-    let plain = |length: usize| literal.get(length - 1).is_some_and(|word| !word.starts_with('-') || DEEPER.contains(word));
+    let plain = |length: usize| {
+        literal
+            .get(length - 1)
+            .is_some_and(|word| !word.starts_with('-') || DEEPER.contains(word))
+    };
     if middle > broad && plain(middle) {
         lengths.push(middle);
     }
@@ -46,18 +180,33 @@ pub(super) fn widths(command: &SimpleCommand) -> Vec<Prefix> {
     lengths.retain(|length| *length >= least && *length <= literal.len());
     lengths.sort_unstable_by(|a, b| b.cmp(a));
     lengths.dedup();
-    lengths.into_iter().map(|length| Prefix::of(literal[..length].iter().copied())).collect()
+    lengths
+        .into_iter()
+        .map(|length| Prefix::of(literal[..length].iter().copied()))
+        .collect()
 }
 
 /// How many words a rule must have at least.
 fn least_words(command: &SimpleCommand, program: &str, literal: &[&str]) -> usize {
     let name = base_name(program);
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    if ShellKind::of_program(name).is_some() || NEVER_BARE.contains(&name) || NEVER_BARE.contains(&stem) {
+    if ShellKind::of_program(name).is_some()
+        || NEVER_BARE.contains(&name)
+        || NEVER_BARE.contains(&stem)
+    {
         // An option says nothing about what is run: `python -c`, `sh -x script`.
-        let operand = literal.iter().skip(1).position(|word| !word.starts_with('-'));
+        let operand = literal
+            .iter()
+            .skip(1)
+            .position(|word| !word.starts_with('-'));
         let runs_text = literal.iter().any(|w| {
-            matches!(*w, "-c" | "-e" | "-p" | "--eval" | "--print" | "-pe" | "-ne") || (w.starts_with('-') && !w.starts_with("--") && w.contains('c') && ShellKind::of_program(name).is_some())
+            matches!(
+                *w,
+                "-c" | "-e" | "-p" | "--eval" | "--print" | "-pe" | "-ne"
+            ) || (w.starts_with('-')
+                && !w.starts_with("--")
+                && w.contains('c')
+                && ShellKind::of_program(name).is_some())
         });
         return match operand {
             _ if runs_text || takes_files(name) => command.words.len(),
@@ -78,18 +227,69 @@ fn least_words(command: &SimpleCommand, program: &str, literal: &[&str]) -> usiz
 fn takes_files(name: &str) -> bool {
     matches!(
         name,
-        "rm" | "mv" | "cp" | "ln" | "dd" | "tee" | "install" | "chmod" | "chown" | "chgrp" | "truncate" | "shred" | "kill" | "pkill" | "killall"
-            | "find" | "gfind" | "fd" | "sed" | "gsed" | "awk" | "gawk" | "mawk" | "nawk" | "curl" | "wget" | "ssh" | "scp" | "sftp" | "rsync" | "nc" | "socat" | "tar"
-            | "zip" | "unzip" | "eval" | "exec" | "xargs" | "parallel" | "open" | "xdg-open" | "crontab" | "at"
+        "rm" | "mv"
+            | "cp"
+            | "ln"
+            | "dd"
+            | "tee"
+            | "install"
+            | "chmod"
+            | "chown"
+            | "chgrp"
+            | "truncate"
+            | "shred"
+            | "kill"
+            | "pkill"
+            | "killall"
+            | "find"
+            | "gfind"
+            | "fd"
+            | "sed"
+            | "gsed"
+            | "awk"
+            | "gawk"
+            | "mawk"
+            | "nawk"
+            | "curl"
+            | "wget"
+            | "ssh"
+            | "scp"
+            | "sftp"
+            | "rsync"
+            | "nc"
+            | "socat"
+            | "tar"
+            | "zip"
+            | "unzip"
+            | "eval"
+            | "exec"
+            | "xargs"
+            | "parallel"
+            | "open"
+            | "xdg-open"
+            | "crontab"
+            | "at"
     )
 }
 
 /// How many words name what the command is about.
 fn broad_words(literal: &[&str]) -> usize {
-    let is_word = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':')) && !word.starts_with('-');
+    let is_word = |word: &str| {
+        word.chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))
+            && !word.starts_with('-')
+    };
     match literal {
-        [_, second, third, ..] if DEEPER.contains(second) && (is_word(third) || *second == "-m") => 3,
-        [_, second, ..] if is_word(second) && second.starts_with(|c: char| c.is_ascii_alphabetic()) => 2,
+        [_, second, third, ..]
+            if DEEPER.contains(second) && (is_word(third) || *second == "-m") =>
+        {
+            3
+        }
+        [_, second, ..]
+            if is_word(second) && second.starts_with(|c: char| c.is_ascii_alphabetic()) =>
+        {
+            2
+        }
         _ => 1,
     }
 }

@@ -17,7 +17,9 @@ pub enum RuleError {
         message: String,
     },
     /// A rule doesn't say what it is about.
-    #[error("{file}:{line}: this rule is about nothing: give it one of `prefix`, `glob`, `regex`, `path`, `host` or `tool`")]
+    #[error(
+        "{file}:{line}: this rule is about nothing: give it one of `prefix`, `glob`, `regex`, `path`, `host` or `tool`"
+    )]
     NoSelector {
         /// The file.
         file: String,

@@ -34,7 +34,9 @@ pub(crate) fn canonical_host(host: &str) -> Option<String> {
     let bare = bare.strip_suffix('.').unwrap_or(bare);
     let valid = !bare.is_empty()
         && bare.len() <= 253
-        && bare.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b':'))
+        && bare
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b':'))
         && !bare.split('.').any(str::is_empty);
     let is_name = !bare.contains(':') || bracketed.is_some() || bare.matches(':').count() > 1;
     (valid && is_name).then(|| bare.to_ascii_lowercase())
@@ -50,19 +52,27 @@ impl HostPattern {
             _ => (written, None),
         };
         if host == "*" {
-            return Some(Self { host: "*".into(), ports: port.into_iter().collect() });
+            return Some(Self {
+                host: "*".into(),
+                ports: port.into_iter().collect(),
+            });
         }
         let (star, name) = match host.strip_prefix("*.") {
             Some(name) => ("*.", name),
             None => ("", host),
         };
         let name = canonical_host(name)?;
-        Some(Self { host: format!("{star}{name}"), ports: port.into_iter().collect() })
+        Some(Self {
+            host: format!("{star}{name}"),
+            ports: port.into_iter().collect(),
+        })
     }
 
     /// Whether a connection is meant. A name that is not canonical never matches.
     pub(crate) fn is_match(&self, host: &str, port: u16) -> bool {
-        let Some(host) = canonical_host(host) else { return false };
+        let Some(host) = canonical_host(host) else {
+            return false;
+        };
         let named = match self.host.strip_prefix('*') {
             Some("") => true,
             Some(below) => host.len() > below.len() && host.ends_with(below),
@@ -80,7 +90,10 @@ impl HostPattern {
 impl HostGrant {
     /// Whether this grant covers a connection.
     pub fn covers(&self, host: &str, port: u16) -> bool {
-        let pattern = HostPattern { host: self.host.clone(), ports: self.port.into_iter().collect() };
+        let pattern = HostPattern {
+            host: self.host.clone(),
+            ports: self.port.into_iter().collect(),
+        };
         pattern.is_match(host, port)
     }
 }

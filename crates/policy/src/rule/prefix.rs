@@ -37,14 +37,20 @@ pub(crate) enum Matched {
 impl Prefix {
     /// A prefix of fixed words.
     pub fn of<S: Into<String>>(words: impl IntoIterator<Item = S>) -> Self {
-        let words = words.into_iter().map(|word| PrefixWord { alternatives: vec![word.into()] });
-        Self { words: words.collect() }
+        let words = words.into_iter().map(|word| PrefixWord {
+            alternatives: vec![word.into()],
+        });
+        Self {
+            words: words.collect(),
+        }
     }
 
     /// Whether a command certainly begins with these words, as an allowance needs it. A program
     /// named by its path matches only from a folder of the system.
     pub(crate) fn allows(&self, command: &SimpleCommand) -> bool {
-        let Some(program) = command.program() else { return false };
+        let Some(program) = command.program() else {
+            return false;
+        };
         let known = if program.contains('/') && !classify::is_system_program(program) {
             program
         } else {
@@ -58,10 +64,15 @@ impl Prefix {
     /// Whether a command may begin with these words, as a refusal needs it: a program matches by
     /// its name wherever it is, options before a subcommand are skipped.
     pub(crate) fn refuses(&self, command: &SimpleCommand) -> Matched {
-        let Some(program) = command.program() else { return Matched::No };
+        let Some(program) = command.program() else {
+            return Matched::No;
+        };
         let name = base_name(program);
         let first = &self.words[0].alternatives;
-        if !first.iter().any(|word| word == program || base_name(word) == name) {
+        if !first
+            .iter()
+            .any(|word| word == program || base_name(word) == name)
+        {
             return Matched::No;
         }
         let direct = self.rest(&command.words[1..]);

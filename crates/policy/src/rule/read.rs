@@ -54,7 +54,10 @@ struct Written {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a text or a list of words, each a text or a list of alternatives")]
+#[serde(
+    untagged,
+    expecting = "a text or a list of words, each a text or a list of alternatives"
+)]
 enum WrittenPrefix {
     Text(String),
     Words(Vec<OneOrMany<String>>),
@@ -84,11 +87,22 @@ struct Here<'f> {
 
 impl Here<'_> {
     fn value(&self, key: &'static str, problem: impl Into<String>, fix: &'static str) -> RuleError {
-        RuleError::Value { file: self.file.into(), line: self.line, key, problem: problem.into(), fix }
+        RuleError::Value {
+            file: self.file.into(),
+            line: self.line,
+            key,
+            problem: problem.into(),
+            fix,
+        }
     }
 
     fn meaningless(&self, key: &'static str, fix: &'static str) -> RuleError {
-        RuleError::Meaningless { file: self.file.into(), line: self.line, key, fix }
+        RuleError::Meaningless {
+            file: self.file.into(),
+            line: self.line,
+            key,
+            fix,
+        }
     }
 }
 
@@ -100,7 +114,11 @@ pub(crate) fn read_rules(layer: Layer, file: &str, text: &str) -> Result<Vec<Rul
         message: hint(error.message()),
     })?;
     let mut rules = Vec::new();
-    let source = |start: usize| Source { layer, file: file.to_owned(), line: line_of(text, start) };
+    let source = |start: usize| Source {
+        layer,
+        file: file.to_owned(),
+        line: line_of(text, start),
+    };
     for written in parsed.rule {
         let source = source(written.span().start);
         rules.push(rule(written.into_inner(), source)?);
@@ -118,13 +136,20 @@ pub(crate) fn read_rules(layer: Layer, file: &str, text: &str) -> Result<Vec<Rul
     }
     if rules.len() > MAX_RULES {
         let here = Here { file, line: 1 };
-        return Err(here.value("rule", "there are more than 20000", "split the file or drop rules"));
+        return Err(here.value(
+            "rule",
+            "there are more than 20000",
+            "split the file or drop rules",
+        ));
     }
     Ok(rules)
 }
 
 fn line_of(text: &str, at: usize) -> usize {
-    1 + text.as_bytes()[..at.min(text.len())].iter().filter(|b| **b == b'\n').count()
+    1 + text.as_bytes()[..at.min(text.len())]
+        .iter()
+        .filter(|b| **b == b'\n')
+        .count()
 }
 
 /// The parser's message, with what a rule may say.
@@ -146,7 +171,10 @@ enum Short {
 
 /// A rule from one of the short lists.
 fn short(kind: Short, written: &str, source: Source) -> Result<Rule, RuleError> {
-    let here = Here { file: &source.file, line: source.line };
+    let here = Here {
+        file: &source.file,
+        line: source.line,
+    };
     let (selector, decision) = match kind {
         Short::Command => {
             let pattern = TextPattern::regex(&regex::escape(written.trim()));
@@ -155,7 +183,8 @@ fn short(kind: Short, written: &str, source: Source) -> Result<Rule, RuleError> 
         }
         Short::Pattern => {
             let pattern = TextPattern::regex(written);
-            let pattern = pattern.map_err(|p| here.value("blocked-patterns", p, "correct the regular expression"))?;
+            let pattern = pattern
+                .map_err(|p| here.value("blocked-patterns", p, "correct the regular expression"))?;
             (Selector::Text(pattern), Decision::Deny)
         }
         Short::AllowedPath => {
@@ -183,10 +212,17 @@ fn short(kind: Short, written: &str, source: Source) -> Result<Rule, RuleError> 
 }
 
 fn rule(written: Written, source: Source) -> Result<Rule, RuleError> {
-    let here = Here { file: &source.file, line: source.line };
+    let here = Here {
+        file: &source.file,
+        line: source.line,
+    };
     let tools: Vec<String> = written.tool.map(OneOrMany::into_vec).unwrap_or_default();
     if tools.iter().any(|tool| tool.trim().is_empty()) {
-        return Err(here.value("tool", "a name is empty", "name a tool, such as bash or mcp.github.*"));
+        return Err(here.value(
+            "tool",
+            "a name is empty",
+            "name a tool, such as bash or mcp.github.*",
+        ));
     }
     let given: Vec<&'static str> = [
         ("prefix", written.prefix.is_some()),
@@ -200,7 +236,12 @@ fn rule(written: Written, source: Source) -> Result<Rule, RuleError> {
     .collect();
     if let [first, second, ..] = given.as_slice() {
         let (file, line) = (here.file.to_owned(), here.line);
-        return Err(RuleError::TwoSelectors { file, line, first, second });
+        return Err(RuleError::TwoSelectors {
+            file,
+            line,
+            first,
+            second,
+        });
     }
     if written.access.is_some() && written.path.is_none() {
         return Err(here.meaningless("access", "it belongs to a rule with `path`"));
@@ -217,18 +258,29 @@ fn rule(written: Written, source: Source) -> Result<Rule, RuleError> {
         Selector::Text(TextPattern::Glob(glob))
     } else if let Some(regex) = written.regex {
         let pattern = TextPattern::regex(&regex);
-        Selector::Text(pattern.map_err(|p| here.value("regex", p, "correct the regular expression"))?)
+        Selector::Text(
+            pattern.map_err(|p| here.value("regex", p, "correct the regular expression"))?,
+        )
     } else if let Some(path) = written.path {
         Selector::Path(self::path(&here, path, written.access.unwrap_or_default())?)
     } else if let Some(host) = written.host {
         let ports = written.port.map(OneOrMany::into_vec).unwrap_or_default();
         Selector::Host(self::host(&here, &host, ports)?)
     } else if tools.is_empty() {
-        return Err(RuleError::NoSelector { file: source.file, line: source.line });
+        return Err(RuleError::NoSelector {
+            file: source.file,
+            line: source.line,
+        });
     } else {
         Selector::Tool
     };
-    let grant = grant(&here, written.decision, written.fence, written.writable, &written.hosts)?;
+    let grant = grant(
+        &here,
+        written.decision,
+        written.fence,
+        written.writable,
+        &written.hosts,
+    )?;
     let examples = !written.matches.is_empty() || !written.not_match.is_empty();
     if examples && !matches!(selector, Selector::Prefix(_) | Selector::Text(_)) {
         return Err(here.meaningless("match", "examples belong to rules about commands"));
@@ -252,35 +304,66 @@ fn prefix(here: &Here<'_>, written: WrittenPrefix) -> Result<Prefix, RuleError> 
                 let fix = "write the words as a list, such as [\"git\", \"log\"]";
                 return Err(here.value("prefix", "it is more than plain words", fix));
             }
-            text.split_whitespace().map(|word| PrefixWord { alternatives: vec![word.to_owned()] }).collect()
+            text.split_whitespace()
+                .map(|word| PrefixWord {
+                    alternatives: vec![word.to_owned()],
+                })
+                .collect()
         }
-        WrittenPrefix::Words(words) => {
-            words.into_iter().map(|word| PrefixWord { alternatives: word.into_vec() }).collect()
-        }
+        WrittenPrefix::Words(words) => words
+            .into_iter()
+            .map(|word| PrefixWord {
+                alternatives: word.into_vec(),
+            })
+            .collect(),
     };
     if words.is_empty() {
         return Err(here.value("prefix", "it is empty", "name at least a program"));
     }
     if words.len() > MAX_WORDS || words.iter().any(|word| word.alternatives.len() > MAX_WORDS) {
-        return Err(here.value("prefix", "it is too long", "use at most 64 words and alternatives"));
+        return Err(here.value(
+            "prefix",
+            "it is too long",
+            "use at most 64 words and alternatives",
+        ));
     }
     if words.iter().any(|word| word.alternatives.is_empty()) {
         return Err(here.value("prefix", "a word has no alternatives", "name at least one"));
     }
-    if words[0].alternatives.iter().any(|word| word.is_empty() || word.contains([' ', '*'])) {
-        return Err(here.value("prefix", "the program is empty or holds a blank or a star", "write one word per entry"));
+    if words[0]
+        .alternatives
+        .iter()
+        .any(|word| word.is_empty() || word.contains([' ', '*']))
+    {
+        return Err(here.value(
+            "prefix",
+            "the program is empty or holds a blank or a star",
+            "write one word per entry",
+        ));
     }
     Ok(Prefix { words })
 }
 
 fn path(here: &Here<'_>, written: String, access: Access) -> Result<PathPattern, RuleError> {
     let trimmed = written.trim_end_matches('/');
-    let written = if trimmed.is_empty() && !written.is_empty() { "/".to_owned() } else { trimmed.to_owned() };
+    let written = if trimmed.is_empty() && !written.is_empty() {
+        "/".to_owned()
+    } else {
+        trimmed.to_owned()
+    };
     if written.is_empty() {
-        return Err(here.value("path", "it is empty", "write an absolute path, one below ~, or one relative to the workspace"));
+        return Err(here.value(
+            "path",
+            "it is empty",
+            "write an absolute path, one below ~, or one relative to the workspace",
+        ));
     }
     if written.starts_with('~') && written != "~" && !written.starts_with("~/") {
-        return Err(here.value("path", "another user's home is not known", "write the absolute path"));
+        return Err(here.value(
+            "path",
+            "another user's home is not known",
+            "write the absolute path",
+        ));
     }
     if written.matches("**").count() > 2 {
         return Err(here.value("path", "it has more than two `**`", "use at most two"));
@@ -290,8 +373,8 @@ fn path(here: &Here<'_>, written: String, access: Access) -> Result<PathPattern,
 
 fn host(here: &Here<'_>, written: &str, ports: Vec<u16>) -> Result<HostPattern, RuleError> {
     let fix = "write a name such as example.com, *.example.com or example.com:443";
-    let mut pattern =
-        HostPattern::parse(written).ok_or_else(|| here.value("host", format!("`{written}` is no host"), fix))?;
+    let mut pattern = HostPattern::parse(written)
+        .ok_or_else(|| here.value("host", format!("`{written}` is no host"), fix))?;
     if !ports.is_empty() {
         if !pattern.ports.is_empty() {
             return Err(here.value("port", "the host already names one", "name the port once"));
@@ -309,14 +392,25 @@ fn grant(
     hosts: &[String],
 ) -> Result<Grant, RuleError> {
     if decision != Decision::Allow {
-        for (key, given) in [("fence", fence.is_some()), ("writable", !writable.is_empty()), ("hosts", !hosts.is_empty())] {
+        for (key, given) in [
+            ("fence", fence.is_some()),
+            ("writable", !writable.is_empty()),
+            ("hosts", !hosts.is_empty()),
+        ] {
             if given {
                 return Err(here.meaningless(key, "only a rule that allows can grant something"));
             }
         }
     }
-    if let Some(path) = writable.iter().find(|path| !path.starts_with('/') && !path.starts_with("~/")) {
-        return Err(here.value("writable", format!("`{path}` is relative"), "write an absolute path, or one below ~/"));
+    if let Some(path) = writable
+        .iter()
+        .find(|path| !path.starts_with('/') && !path.starts_with("~/"))
+    {
+        return Err(here.value(
+            "writable",
+            format!("`{path}` is relative"),
+            "write an absolute path, or one below ~/",
+        ));
     }
     let mut granted = Vec::new();
     for written in hosts {
@@ -324,7 +418,10 @@ fn grant(
         if pattern.host == "*" {
             return Err(here.value("hosts", "`*` would reach everything", "name the hosts"));
         }
-        granted.push(HostGrant { host: pattern.host, port: pattern.ports.first().copied() });
+        granted.push(HostGrant {
+            host: pattern.host,
+            port: pattern.ports.first().copied(),
+        });
     }
     Ok(Grant {
         fence: fence.unwrap_or_default(),

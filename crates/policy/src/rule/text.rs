@@ -28,10 +28,19 @@ impl TextPattern {
     /// Compiles a regular expression.
     pub(crate) fn regex(written: &str) -> Result<Self, String> {
         let build = |pattern: &str| {
-            regex::RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| match error {
-                regex::Error::CompiledTooBig(_) => "it is too big".to_owned(),
-                other => other.to_string().lines().last().unwrap_or_default().trim().to_owned(),
-            })
+            regex::RegexBuilder::new(pattern)
+                .size_limit(1 << 20)
+                .build()
+                .map_err(|error| match error {
+                    regex::Error::CompiledTooBig(_) => "it is too big".to_owned(),
+                    other => other
+                        .to_string()
+                        .lines()
+                        .last()
+                        .unwrap_or_default()
+                        .trim()
+                        .to_owned(),
+                })
         };
         Ok(Self::Regex {
             written: written.to_owned(),
@@ -64,9 +73,10 @@ impl TextPattern {
     /// The number of words that are fixed.
     pub(crate) fn specificity(&self) -> usize {
         match self {
-            Self::Glob(pattern) => {
-                pattern.split_whitespace().filter(|word| !word.contains(['*', '?'])).count()
-            }
+            Self::Glob(pattern) => pattern
+                .split_whitespace()
+                .filter(|word| !word.contains(['*', '?']))
+                .count(),
             Self::Regex { .. } => 1,
         }
     }

@@ -14,11 +14,17 @@ impl Rule {
         };
         match &self.selector {
             Selector::Prefix(prefix) => {
-                let words = prefix.words.iter().map(|word| match word.alternatives.as_slice() {
-                    [only] => quoted(only),
-                    many => list(many.iter().map(String::as_str)),
-                });
-                line("prefix", format!("[{}]", words.collect::<Vec<_>>().join(", ")));
+                let words = prefix
+                    .words
+                    .iter()
+                    .map(|word| match word.alternatives.as_slice() {
+                        [only] => quoted(only),
+                        many => list(many.iter().map(String::as_str)),
+                    });
+                line(
+                    "prefix",
+                    format!("[{}]", words.collect::<Vec<_>>().join(", ")),
+                );
             }
             Selector::Text(TextPattern::Glob(pattern)) => line("glob", quoted(pattern)),
             Selector::Text(TextPattern::Regex { written, .. }) => line("regex", quoted(written)),
@@ -53,8 +59,12 @@ impl Rule {
             line("fence", quoted("unfenced"));
         }
         if !self.grant.writable.is_empty() {
-            let paths: Vec<String> =
-                self.grant.writable.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+            let paths: Vec<String> = self
+                .grant
+                .writable
+                .iter()
+                .map(|path| path.to_string_lossy().into_owned())
+                .collect();
             line("writable", list(paths.iter().map(String::as_str)));
         }
         if !self.grant.hosts.is_empty() {
@@ -68,7 +78,10 @@ impl Rule {
             line("match", list(self.matches.iter().map(String::as_str)));
         }
         if !self.not_matches.is_empty() {
-            line("not_match", list(self.not_matches.iter().map(String::as_str)));
+            line(
+                "not_match",
+                list(self.not_matches.iter().map(String::as_str)),
+            );
         }
         text
     }

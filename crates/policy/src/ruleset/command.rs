@@ -14,18 +14,32 @@ use crate::{
 };
 
 /// Builtins that start no program: they don't matter for whether the fence may be left.
-const QUIET: &[&str] = &["cd", "echo", "printf", "pwd", "true", "false", ":", "test", "[", "set", "exit", "wait"];
+const QUIET: &[&str] = &[
+    "cd", "echo", "printf", "pwd", "true", "false", ":", "test", "[", "set", "exit", "wait",
+];
 
-pub(super) fn decide(set: &RuleSet, facts: &Facts, ground: &Ground, tool: &str) -> Option<RuleDecision> {
+pub(super) fn decide(
+    set: &RuleSet,
+    facts: &Facts,
+    ground: &Ground,
+    tool: &str,
+) -> Option<RuleDecision> {
     if set.is_empty() {
         return None;
     }
-    let mut so_far = SoFar { strictest: None, allowed: Vec::new(), rest: classify::class_of_the_rest(facts) };
+    let mut so_far = SoFar {
+        strictest: None,
+        allowed: Vec::new(),
+        rest: classify::class_of_the_rest(facts),
+    };
     by_tool(set, tool, &mut so_far);
     by_text(set, facts, tool, &mut so_far);
     let mut covered: Vec<Option<Cover>> = vec![None; facts.commands.len()];
     for (index, command) in facts.commands.iter().enumerate() {
-        let by_wrapper = command.via.and_then(|via| covered[via]).filter(|cover| cover.inner);
+        let by_wrapper = command
+            .via
+            .and_then(|via| covered[via])
+            .filter(|cover| cover.inner);
         covered[index] = part(set, command, by_wrapper, facts, ground, tool, &mut so_far);
     }
     for redirection in &facts.redirections {
@@ -46,7 +60,8 @@ pub(super) fn is_about(rule: &Rule, facts: &Facts, written: &str) -> bool {
             commands.any(|command| pattern.is_whole(&canonical_command(command)))
         }
         Selector::Text(pattern) => {
-            pattern.is_found(written) || commands.any(|command| pattern.is_found(&canonical_command(command)))
+            pattern.is_found(written)
+                || commands.any(|command| pattern.is_found(&canonical_command(command)))
         }
         _ => false,
     }
@@ -88,7 +103,13 @@ impl<'r> SoFar<'r> {
             part,
         };
         if let Some((rule, strict, part)) = self.strictest {
-            return Some(decision(rule, strict, Grant::default(), Class::ReadOnly, part));
+            return Some(decision(
+                rule,
+                strict,
+                Grant::default(),
+                Class::ReadOnly,
+                part,
+            ));
         }
         let (first, part) = self.allowed.first()?.clone();
         let mut grant = Grant::default();
@@ -105,12 +126,15 @@ impl<'r> SoFar<'r> {
             }
         }
         let unfenced = self.rest == Class::ReadOnly
-            && facts.commands.iter().zip(covered).filter(|(c, _)| !c.supposed && !is_quiet(c)).all(
-                |(command, cover)| {
+            && facts
+                .commands
+                .iter()
+                .zip(covered)
+                .filter(|(c, _)| !c.supposed && !is_quiet(c))
+                .all(|(command, cover)| {
                     let transparent = command.wrapper && is_transparent(command);
                     transparent || cover.is_some_and(|cover| cover.unfenced)
-                },
-            );
+                });
         if unfenced && facts.commands.iter().any(|command| !is_quiet(command)) {
             grant.fence = Fence::Unfenced;
         }
@@ -119,17 +143,23 @@ impl<'r> SoFar<'r> {
 }
 
 fn is_quiet(command: &SimpleCommand) -> bool {
-    command.program().is_some_and(|program| QUIET.contains(&program))
+    command
+        .program()
+        .is_some_and(|program| QUIET.contains(&program))
 }
 
 fn is_transparent(command: &SimpleCommand) -> bool {
-    let wrapper = command.program().and_then(|program| wrapper::find(base_name(program)));
+    let wrapper = command
+        .program()
+        .and_then(|program| wrapper::find(base_name(program)));
     wrapper.is_some_and(|wrapper| wrapper.transparent && wrapper.runs != wrapper::Runs::Find)
 }
 
 fn by_tool<'r>(set: &'r RuleSet, tool: &str, so_far: &mut SoFar<'r>) {
     let rules = set.index.tools.iter().map(|at| &set.rules[*at]);
-    let concerned: Vec<&Rule> = rules.filter(|rule| rule.is_active() && rule.concerns(tool)).collect();
+    let concerned: Vec<&Rule> = rules
+        .filter(|rule| rule.is_active() && rule.concerns(tool))
+        .collect();
     // That a tool is allowed says nothing about what it is asked to run.
     if let Some(rule) = winner(concerned).filter(|rule| rule.decision != Decision::Allow) {
         so_far.note(rule, rule.decision, tool);
@@ -142,8 +172,16 @@ fn by_text<'r>(set: &'r RuleSet, facts: &Facts, tool: &str, so_far: &mut SoFar<'
         matches!(rule.decision, Decision::Deny | Decision::Ask) && rule.concerns(tool)
     };
     let mut whole: Option<String> = None;
-    for rule in set.index.texts.iter().map(|at| &set.rules[*at]).filter(refusing) {
-        let Selector::Text(pattern) = &rule.selector else { continue };
+    for rule in set
+        .index
+        .texts
+        .iter()
+        .map(|at| &set.rules[*at])
+        .filter(refusing)
+    {
+        let Selector::Text(pattern) = &rule.selector else {
+            continue;
+        };
         let text = whole.get_or_insert_with(|| canonical(facts));
         if pattern.is_found(text) || pattern.is_found(&facts.written) {
             so_far.note(rule, rule.decision, &facts.written);
@@ -186,7 +224,11 @@ fn part<'r>(
             Selector::Text(pattern) => {
                 let text = text.get_or_insert_with(|| canonical_command(command));
                 let literal = command.words.iter().all(|word| word.literal().is_some());
-                yes(if refuses { pattern.is_found(text) } else { literal && pattern.is_whole(text) })
+                yes(if refuses {
+                    pattern.is_found(text)
+                } else {
+                    literal && pattern.is_whole(text)
+                })
             }
             _ => Matched::No,
         };
@@ -200,7 +242,14 @@ fn part<'r>(
         }
         return None;
     }
-    settle(command, winner(candidates), by_wrapper, facts, ground, so_far)
+    settle(
+        command,
+        winner(candidates),
+        by_wrapper,
+        facts,
+        ground,
+        so_far,
+    )
 }
 
 fn yes(matched: bool) -> Matched {
@@ -226,7 +275,10 @@ fn settle<'r>(
             }
             so_far.allowed.push((rule, canonical_command(command)));
             let inner = command.wrapper && reaches_inner(rule, command);
-            Some(Cover { unfenced: rule.grant.fence == Fence::Unfenced, inner })
+            Some(Cover {
+                unfenced: rule.grant.fence == Fence::Unfenced,
+                inner,
+            })
         }
         Some(rule) => {
             so_far.note(rule, rule.decision, &canonical_command(command));
@@ -272,7 +324,11 @@ fn redirection<'r>(
         so_far.rest = so_far.rest.max(class);
         return;
     }
-    let access = if redirection.direction.writes() { Access::Write } else { Access::Read };
+    let access = if redirection.direction.writes() {
+        Access::Write
+    } else {
+        Access::Read
+    };
     let spread = classify::spread(&redirection.target, &redirection.directory, ground);
     let paths = spread.fixed();
     let allowed = paths.as_ref().is_some_and(|paths| {
@@ -294,7 +350,9 @@ fn paths<'r>(set: &'r RuleSet, facts: &Facts, ground: &Ground, tool: &str, so_fa
         .paths
         .iter()
         .map(|at| &set.rules[*at])
-        .filter(|rule| matches!(rule.decision, Decision::Deny | Decision::Ask) && rule.concerns(tool))
+        .filter(|rule| {
+            matches!(rule.decision, Decision::Deny | Decision::Ask) && rule.concerns(tool)
+        })
         .filter_map(|rule| match &rule.selector {
             Selector::Path(pattern) => Some((rule, pattern, pattern.parts(ground)?)),
             _ => None,
@@ -319,7 +377,11 @@ fn paths<'r>(set: &'r RuleSet, facts: &Facts, ground: &Ground, tool: &str, so_fa
         }
     }
     for redirection in &facts.redirections {
-        let access = if redirection.direction.writes() { Access::Write } else { Access::Read };
+        let access = if redirection.direction.writes() {
+            Access::Write
+        } else {
+            Access::Read
+        };
         check(&redirection.target, &redirection.directory, access);
     }
 }
@@ -331,7 +393,11 @@ fn path_words(word: &Word) -> Vec<Word> {
         if let Some((_, path)) = value.split_once('=') {
             all.push(Word::of(path));
         }
-        if let Some(path) = value.strip_prefix('-').and_then(|rest| rest.get(1..)).filter(|rest| rest.starts_with(['/', '~'])) {
+        if let Some(path) = value
+            .strip_prefix('-')
+            .and_then(|rest| rest.get(1..))
+            .filter(|rest| rest.starts_with(['/', '~']))
+        {
             all.push(Word::of(path));
         }
     }

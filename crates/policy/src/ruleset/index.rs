@@ -49,6 +49,8 @@ impl Index {
 
     /// The rules that may be about a program by its first word.
     pub(super) fn of_program(&self, program: &str) -> &[usize] {
-        self.programs.get(base_name(program)).map_or(&[], Vec::as_slice)
+        self.programs
+            .get(base_name(program))
+            .map_or(&[], Vec::as_slice)
     }
 }

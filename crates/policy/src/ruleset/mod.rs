@@ -57,7 +57,11 @@ pub struct RuleCitation {
 
 impl RuleCitation {
     fn of(rule: &Rule) -> Self {
-        Self { source: rule.source.clone(), subject: rule.subject(), reason: rule.reason.clone() }
+        Self {
+            source: rule.source.clone(),
+            subject: rule.subject(),
+            reason: rule.reason.clone(),
+        }
     }
 }
 
@@ -143,8 +147,9 @@ impl RuleSet {
         tool: &str,
         part: &str,
     ) -> Option<RuleDecision> {
-        let candidates: Vec<&Rule> =
-            matching.filter(|rule| rule.is_active() && rule.concerns(tool)).collect();
+        let candidates: Vec<&Rule> = matching
+            .filter(|rule| rule.is_active() && rule.concerns(tool))
+            .collect();
         let rule = winner(candidates)?;
         Some(RuleDecision {
             decision: rule.decision,
@@ -160,7 +165,10 @@ impl RuleSet {
 /// passthrough that wins takes its whole layer out.
 fn winner(mut candidates: Vec<&Rule>) -> Option<&Rule> {
     loop {
-        if let Some(denial) = candidates.iter().find(|rule| rule.decision == Decision::Deny) {
+        if let Some(denial) = candidates
+            .iter()
+            .find(|rule| rule.decision == Decision::Deny)
+        {
             return Some(denial);
         }
         let best = *candidates
@@ -177,7 +185,10 @@ fn winner(mut candidates: Vec<&Rule>) -> Option<&Rule> {
 fn check_examples(rule: &Rule) -> Result<(), RuleError> {
     for (examples, expected) in [(&rule.matches, true), (&rule.not_matches, false)] {
         for example in examples {
-            let facts = understand(CommandText::Shell { kind: ShellKind::Bash, text: example });
+            let facts = understand(CommandText::Shell {
+                kind: ShellKind::Bash,
+                text: example,
+            });
             let matched = command::is_about(rule, &facts, example);
             if matched != expected {
                 return Err(RuleError::Example {

@@ -18,7 +18,11 @@ const SHOWING: &str = "-p -u -s -w -b -q -v -a -z -n: -S: -G: -L: -O: -U: -M? -C
 
 const SHOWING_MARKS: &[crate::classify::table::Mark] = &[
     output("--output"),
-    mark(Suspicious, "--ext-diff --textconv", "it runs programs that the repository's configuration names"),
+    mark(
+        Suspicious,
+        "--ext-diff --textconv",
+        "it runs programs that the repository's configuration names",
+    ),
 ];
 
 #[rustfmt::skip]
@@ -100,7 +104,8 @@ const SUBCOMMANDS: &[Tool] = &[
         mark(Suspicious, "-n --no-verify", "it skips the project's checks"),
     ]),
     tool(Safe, "switch", "it changes branches").operands(Operands::Ignored).marks(&[mark(Unknown, "-f --force --discard-changes -C --force-create", "it may lose changes")]),
-    tool(Unknown, "checkout restore reset clean rm mv revert merge rebase cherry-pick am apply bisect notes replace gc prune repack update-ref update-index symbolic-ref read-tree write-tree commit-tree hash-object mktree mktag fast-import sparse-checkout rerere format-patch archive bundle init maintenance", "it changes the repository or loses changes").operands(Operands::Ignored).marks(&[
+    tool(Unknown, "checkout restore reset clean rm mv revert notes replace gc prune repack update-ref update-index symbolic-ref read-tree write-tree commit-tree hash-object mktree mktag fast-import sparse-checkout rerere init maintenance", "it changes the repository or loses changes").operands(Operands::Ignored),
+    tool(Unknown, "merge rebase cherry-pick am apply bisect format-patch archive bundle", "it changes the repository or loses changes").operands(Operands::Ignored).marks(&[
         mark(Suspicious, "--exec -x", "it runs a program at every commit"),
         mark(Suspicious, "--strategy -s --upload-pack --remote --unsafe-paths", "it runs another program, or writes elsewhere"),
         output("--output -o"),

@@ -31,7 +31,7 @@ pub(super) const TABLE: &[Tool] = &[
     tool(ReadOnly, "strings nm objdump readelf size ldd otool addr2line c++filt", "it looks into binary files").marks(&[
         mark(Unknown, "--plugin --target-help", "it loads a plug-in"),
     ]),
-    tool(ReadOnly, "xxd", "it prints bytes").only("-a -b -c: -E -e -g: -i -l: -n: -o: -p -ps -s: -u -v -d -C -R: -cols: -len: -seek: -bits -plain -postscript -capitalize -EBCDIC -include").operands(Operands::LastWritten).alone(ReadOnly),
+    tool(ReadOnly, "xxd", "it prints bytes").only("-a -b -c: -E -e -g: -i -l: -n: -o: -p -ps -s: -u -v -d -C -R: -cols: -len: -seek: -bits -plain -postscript -capitalize -EBCDIC -include").operands(Operands::SecondWritten),
     tool(ReadOnly, "od hexdump hd", "it prints bytes"),
     tool(ReadOnly, "lsof fuser", "it prints which files are open").marks(&[mark(Suspicious, "-k", "it kills processes")]),
     tool(ReadOnly, "tokei scc cloc", "it counts lines").marks(&[output("-o --output --out --report-file")]),
@@ -58,8 +58,8 @@ pub(super) const TABLE: &[Tool] = &[
         mark(Unknown, "-l --local-file", "it runs formatters on a file"),
     ]),
     tool(ReadOnly, "info", "it shows a manual").only("-k: -w --apropos= --where").operands(Operands::Ignored),
-    tool(ReadOnly, "less", "it shows files").only("-E -F -G -I -i -J -K -L -M -m -N -n -Q -q -R -r -S -s -u -U -V -w -W -X -x: -z: -a -e -f -g -p: -h: -j: -c --quit-if-one-screen --no-init --RAW-CONTROL-CHARS --chop-long-lines --LINE-NUMBERS --ignore-case --help --version"),
-    tool(ReadOnly, "more", "it shows files").only("-d -l -e -f -p -c -s -u -n: --squeeze --plain --lines= --help --version"),
+    tool(ReadOnly, "less", "it shows files").only("-E -F -G -I -i -J -K -L -M -m -N -n -Q -q -R -r -S -s -u -U -V -w -W -X -x: -z: -a -e -f -g -p: -h: -j: -c --quit-if-one-screen --no-init --RAW-CONTROL-CHARS --chop-long-lines --LINE-NUMBERS --ignore-case --help --version").operands(Operands::Paged),
+    tool(ReadOnly, "more", "it shows files").only("-d -l -e -f -p -c -s -u -n: --squeeze --plain --lines= --help --version").operands(Operands::Paged),
     tool(ReadOnly, "column fold fmt pr expand unexpand colrm rev", "it formats text"),
     tool(ReadOnly, "jq gojq", "it filters JSON").marks(&[
         mark(Unknown, "-L", "it loads modules from another folder"),

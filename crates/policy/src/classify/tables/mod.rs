@@ -22,8 +22,17 @@ use std::{collections::HashMap, sync::OnceLock};
 use super::table::Tool;
 
 const TABLES: &[&[Tool]] = &[
-    look::TABLE, search::TABLE, text::TABLE, files::TABLE, builtins::TABLE, git::TABLE, packages::TABLE,
-    languages::TABLE, network::TABLE, containers::TABLE, system::TABLE,
+    look::TABLE,
+    search::TABLE,
+    text::TABLE,
+    files::TABLE,
+    builtins::TABLE,
+    git::TABLE,
+    packages::TABLE,
+    languages::TABLE,
+    network::TABLE,
+    containers::TABLE,
+    system::TABLE,
 ];
 
 /// The entry of a program.
@@ -41,8 +50,15 @@ pub(super) fn find(name: &str) -> Option<&'static Tool> {
     // `mkfs.ext4`, `python3.12`.
     index.get(name).copied().or_else(|| {
         let stem = name.split('.').next().unwrap_or(name);
-        let stem = if stem == "mkfs" { stem } else { stem.trim_end_matches(|c: char| c.is_ascii_digit()) };
-        let versioned = matches!(stem, "mkfs" | "python" | "pip" | "ruby" | "perl" | "lua" | "php" | "gcc" | "clang");
+        let stem = if stem == "mkfs" {
+            stem
+        } else {
+            stem.trim_end_matches(|c: char| c.is_ascii_digit())
+        };
+        let versioned = matches!(
+            stem,
+            "mkfs" | "python" | "pip" | "ruby" | "perl" | "lua" | "php" | "gcc" | "clang"
+        );
         index.get(stem).copied().filter(|_| versioned)
     })
 }
@@ -73,10 +89,14 @@ mod tests {
     fn a_marked_option_of_a_closed_grammar_is_in_the_grammar() {
         for tool in TABLES.iter().copied().flatten() {
             walk(tool, tool.names, &mut |tool, path| {
-                let Options::Known(grammar) = tool.options else { return };
+                let Options::Known(grammar) = tool.options else {
+                    return;
+                };
                 for name in tool.marks.iter().flat_map(|mark| mark.names.split(' ')) {
                     let known = grammar.options.split_ascii_whitespace();
-                    let found = known.map(|o| o.trim_end_matches(['=', ':', '?'])).any(|o| o == name);
+                    let found = known
+                        .map(|o| o.trim_end_matches(['=', ':', '?']))
+                        .any(|o| o == name);
                     assert!(found, "{path}: {name} is marked, but not among the options");
                 }
             });

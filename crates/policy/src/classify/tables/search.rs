@@ -62,7 +62,7 @@ pub(super) const TABLE: &[Tool] = &[
         mark(Suspicious, "--compress-program", "it runs another program"),
         mark(Unknown, "-T --temporary-directory", "it writes temporary files elsewhere"),
     ]),
-    tool(ReadOnly, "uniq guniq", "it drops repeated lines").only("-c -d -D -i -u -z -f: -s: -w: --count --repeated --all-repeated=? --group=? --ignore-case --unique --zero-terminated --skip-fields= --skip-chars= --check-chars= --help --version").operands(Operands::LastWritten),
+    tool(ReadOnly, "uniq guniq", "it drops repeated lines").only("-c -d -D -i -u -z -f: -s: -w: --count --repeated --all-repeated=? --group=? --ignore-case --unique --zero-terminated --skip-fields= --skip-chars= --check-chars= --help --version").operands(Operands::SecondWritten),
     tool(ReadOnly, "shuf", "it shuffles lines").only("-e -i: -n: -r -z -o: --echo --input-range= --head-count= --repeat --zero-terminated --output= --random-source=").marks(&[output("-o --output")]),
     tool(ReadOnly, "tsort join paste cut tr", "it rearranges text"),
 ];

@@ -29,12 +29,17 @@ pub(crate) const POWERSHELL: &[Tool] = &[
 
 /// Whether a deletion takes a whole drive or a home folder.
 pub(crate) fn destroys(name: &str, words: &[Word]) -> Option<Class> {
-    let deletes = matches!(name, "del" | "erase" | "rd" | "rmdir" | "rm" | "ri" | "remove-item");
+    let deletes = matches!(
+        name,
+        "del" | "erase" | "rd" | "rmdir" | "rm" | "ri" | "remove-item"
+    );
     let root = words.iter().skip(1).filter_map(Word::literal).any(|word| {
         let lower = word.to_ascii_lowercase().replace('/', "\\");
         let bare = lower.trim_end_matches(['\\', '*', '.']);
         let drive = bare.len() == 2 && bare.ends_with(':');
-        let system = ["\\windows", "\\users", "\\program files"].iter().any(|s| bare.get(2..) == Some(s));
+        let system = ["\\windows", "\\users", "\\program files"]
+            .iter()
+            .any(|s| bare.get(2..) == Some(s));
         drive || system || lower == "\\" || lower == "~" || lower == "\\*"
     });
     (deletes && root).then_some(Dangerous)

@@ -31,19 +31,28 @@ impl Parser<'_, '_> {
             Some(b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => {
                 let name = self.text[self.at + 1..self.at + 2].to_owned();
                 self.at += 2;
-                build.piece(Piece::Parameter { name, values: Vec::new() });
+                build.piece(Piece::Parameter {
+                    name,
+                    values: Vec::new(),
+                });
                 Ok(())
             }
             Some(digit) if digit.is_ascii_digit() => {
                 let name = self.text[self.at + 1..self.at + 2].to_owned();
                 self.at += 2;
-                build.piece(Piece::Parameter { name, values: Vec::new() });
+                build.piece(Piece::Parameter {
+                    name,
+                    values: Vec::new(),
+                });
                 Ok(())
             }
             Some(next) if next.is_ascii_alphabetic() || next == b'_' => {
                 self.at += 1;
                 let name = self.name()?;
-                build.piece(Piece::Parameter { name, values: Vec::new() });
+                build.piece(Piece::Parameter {
+                    name,
+                    values: Vec::new(),
+                });
                 Ok(())
             }
             _ => {
@@ -60,7 +69,10 @@ impl Parser<'_, '_> {
         if rest.first().is_some_and(u8::is_ascii_digit) {
             return Ok(String::new());
         }
-        let length = rest.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+        let length = rest
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
+            .count();
         self.budget.spend(length)?;
         let name = self.text[self.at..self.at + length].to_owned();
         self.at += length;
@@ -74,7 +86,10 @@ impl Parser<'_, '_> {
             self.at += 3;
             match self.deeper(|parser| parser.arithmetic(build, false)) {
                 Ok(()) => return Ok(()),
-                Err(Trouble { why: Obstacle::Syntax, .. }) => {
+                Err(Trouble {
+                    why: Obstacle::Syntax,
+                    ..
+                }) => {
                     build.pieces.truncate(pieces);
                     build.text.inner.truncate(inner);
                     self.at = start;
@@ -84,7 +99,10 @@ impl Parser<'_, '_> {
         }
         self.at += 2;
         let script = self.substituted()?;
-        build.text.inner.push(Rc::new(Inner { script, process: false }));
+        build.text.inner.push(Rc::new(Inner {
+            script,
+            process: false,
+        }));
         build.piece(Piece::Command);
         Ok(())
     }
@@ -95,7 +113,11 @@ impl Parser<'_, '_> {
             return self.syntax();
         }
         let script = self.deeper(Self::parenthesised)?;
-        if self.pending.is_empty() { Ok(script) } else { self.syntax() }
+        if self.pending.is_empty() {
+            Ok(script)
+        } else {
+            self.syntax()
+        }
     }
 
     /// `<(…)` or `>(…)`.
@@ -105,7 +127,10 @@ impl Parser<'_, '_> {
         }
         self.at += 2;
         let script = self.substituted()?;
-        build.text.inner.push(Rc::new(Inner { script, process: true }));
+        build.text.inner.push(Rc::new(Inner {
+            script,
+            process: true,
+        }));
         build.piece(Piece::Process);
         Ok(())
     }
@@ -114,7 +139,9 @@ impl Parser<'_, '_> {
     pub(super) fn arithmetic(&mut self, build: &mut Build, semicolons: bool) -> Parsed<()> {
         let mut depth = 0_u32;
         loop {
-            let Some(next) = self.peek() else { return self.syntax() };
+            let Some(next) = self.peek() else {
+                return self.syntax();
+            };
             match next {
                 b'(' => {
                     depth += 1;
@@ -171,7 +198,10 @@ impl Parser<'_, '_> {
         let name = self.parameter_name()?;
         self.subscript()?;
         if self.eat("}") {
-            build.piece(Piece::Parameter { name, values: Vec::new() });
+            build.piece(Piece::Parameter {
+                name,
+                values: Vec::new(),
+            });
             return Ok(());
         }
         let index = build.pieces.len();
@@ -193,9 +223,14 @@ impl Parser<'_, '_> {
         }
         // A default is one value that it may have; after another operator it may have any.
         let operand: Vec<Piece> = build.pieces.drain(index..).collect();
-        let values = Word::from_pieces(String::new(), operand).literal.filter(|_| defaults);
+        let values = Word::from_pieces(String::new(), operand)
+            .literal
+            .filter(|_| defaults);
         let name = if defaults { name } else { String::new() };
-        build.piece(Piece::Parameter { name, values: values.into_iter().collect() });
+        build.piece(Piece::Parameter {
+            name,
+            values: values.into_iter().collect(),
+        });
         Ok(())
     }
 
@@ -215,7 +250,11 @@ impl Parser<'_, '_> {
             }
             _ => {
                 let name = self.name()?;
-                if name.is_empty() { self.syntax() } else { Ok(name) }
+                if name.is_empty() {
+                    self.syntax()
+                } else {
+                    Ok(name)
+                }
             }
         }
     }
@@ -259,7 +298,9 @@ impl Parser<'_, '_> {
                     build.text.arithmetic = true;
                     self.at += 1;
                 }
-                Some(b'0'..=b'9' | b':' | b' ' | b'-' | b'+' | b'*' | b'/' | b'(' | b')' | b'_') => {
+                Some(
+                    b'0'..=b'9' | b':' | b' ' | b'-' | b'+' | b'*' | b'/' | b'(' | b')' | b'_',
+                ) => {
                     self.at += 1;
                 }
                 _ => return self.syntax(),
@@ -311,8 +352,13 @@ impl Parser<'_, '_> {
         }
         let mut nested = self.nested(&script)?;
         let mut inner = Script::default();
-        nested.whole(&mut inner).map_err(|trouble| Trouble { at: 0, ..trouble })?;
-        build.text.inner.push(Rc::new(Inner { script: inner, process: false }));
+        nested
+            .whole(&mut inner)
+            .map_err(|trouble| Trouble { at: 0, ..trouble })?;
+        build.text.inner.push(Rc::new(Inner {
+            script: inner,
+            process: false,
+        }));
         build.piece(Piece::Command);
         Ok(())
     }
@@ -360,7 +406,9 @@ impl Parser<'_, '_> {
     fn code(&mut self, radix: u32, most: u32, mut value: u32) -> Parsed<char> {
         let mut digits = 0;
         while digits < most {
-            let Some(digit) = self.peek().and_then(|b| char::from(b).to_digit(radix)) else { break };
+            let Some(digit) = self.peek().and_then(|b| char::from(b).to_digit(radix)) else {
+                break;
+            };
             value = value * radix + digit;
             self.at += 1;
             digits += 1;

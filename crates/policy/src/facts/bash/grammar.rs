@@ -14,7 +14,15 @@ const RESERVED: &[&str] = &[
 ];
 
 /// Words of Zsh that would be read as programs here.
-const ZSH_RESERVED: &[&str] = &["repeat", "foreach", "end", "nocorrect", "noglob", "always", "-"];
+const ZSH_RESERVED: &[&str] = &[
+    "repeat",
+    "foreach",
+    "end",
+    "nocorrect",
+    "noglob",
+    "always",
+    "-",
+];
 
 /// Builtins whose arguments are assignments.
 const DECLARING: &[&str] = &["export", "declare", "local", "readonly", "typeset"];
@@ -103,7 +111,11 @@ impl Parser<'_, '_> {
     fn and_or(&mut self, script: &mut Script, first: Link) -> Parsed<()> {
         let mut link = first;
         loop {
-            let mut statement = Statement { stages: Vec::new(), link, background: false };
+            let mut statement = Statement {
+                stages: Vec::new(),
+                link,
+                background: false,
+            };
             let read = self.pipeline(&mut statement);
             script.statements.push(statement);
             read?;
@@ -159,9 +171,18 @@ impl Parser<'_, '_> {
             ) || rest[length..].starts_with(b"\\\n")
         };
         let find = |words: &'static [&'static str]| {
-            words.iter().copied().find(|w| rest.starts_with(w.as_bytes()) && ends(w.len()))
+            words
+                .iter()
+                .copied()
+                .find(|w| rest.starts_with(w.as_bytes()) && ends(w.len()))
         };
-        find(RESERVED).or_else(|| if self.kind == ShellKind::Zsh { find(ZSH_RESERVED) } else { None })
+        find(RESERVED).or_else(|| {
+            if self.kind == ShellKind::Zsh {
+                find(ZSH_RESERVED)
+            } else {
+                None
+            }
+        })
     }
 
     fn stage(&mut self) -> Parsed<Stage> {
@@ -179,7 +200,9 @@ impl Parser<'_, '_> {
                 let mut redirects = Vec::new();
                 loop {
                     self.blanks()?;
-                    let Some(redirect) = self.redirect()? else { break };
+                    let Some(redirect) = self.redirect()? else {
+                        break;
+                    };
                     redirects.push(redirect);
                 }
                 Ok(Stage { body, redirects })
@@ -190,6 +213,10 @@ impl Parser<'_, '_> {
 
     fn subshell(&mut self) -> Parsed<Body> {
         if self.looking_at("((") {
+            if self.kind == ShellKind::Sh {
+                // Arithmetic for some of these shells, two subshells for the others.
+                return self.syntax();
+            }
             let start = self.at;
             self.at += 2;
             let mut build = Build::default();
@@ -212,14 +239,22 @@ impl Parser<'_, '_> {
             "while" | "until" => {
                 let condition = self.until(&["do"])?;
                 let body = self.until(&["done"])?;
-                Ok(Body::Loop { words: Vec::new(), variable: None, parts: vec![condition, body] })
+                Ok(Body::Loop {
+                    words: Vec::new(),
+                    variable: None,
+                    parts: vec![condition, body],
+                })
             }
             "for" | "select" => self.for_loop(),
             "case" => self.case(),
             "function" => {
                 self.blanks()?;
-                let Some(name) = self.word(Until::Blank)? else { return self.syntax() };
-                let Some(name) = name.word.literal else { return self.syntax() };
+                let Some(name) = self.word(Until::Blank)? else {
+                    return self.syntax();
+                };
+                let Some(name) = name.word.literal else {
+                    return self.syntax();
+                };
                 self.blanks()?;
                 if self.eat("(") {
                     self.blanks()?;
@@ -293,7 +328,9 @@ impl Parser<'_, '_> {
                 self.at += 2;
                 loop {
                     self.blanks()?;
-                    let Some(word) = self.word(Until::Blank)? else { break };
+                    let Some(word) = self.word(Until::Blank)? else {
+                        break;
+                    };
                     words.push(word);
                 }
                 if !self.eat(";") && self.peek() != Some(b'\n') {
@@ -315,12 +352,18 @@ impl Parser<'_, '_> {
             }
             _ => return self.syntax(),
         };
-        Ok(Body::Loop { words, variable, parts: vec![body] })
+        Ok(Body::Loop {
+            words,
+            variable,
+            parts: vec![body],
+        })
     }
 
     fn case(&mut self) -> Parsed<Body> {
         self.blanks()?;
-        let Some(subject) = self.word(Until::Blank)? else { return self.syntax() };
+        let Some(subject) = self.word(Until::Blank)? else {
+            return self.syntax();
+        };
         let (mut words, mut arms) = (vec![subject], Vec::new());
         self.empty_lines()?;
         if self.reserved() != Some("in") {
@@ -336,7 +379,9 @@ impl Parser<'_, '_> {
             self.eat("(");
             loop {
                 self.blanks()?;
-                let Some(pattern) = self.word(Until::Blank)? else { return self.syntax() };
+                let Some(pattern) = self.word(Until::Blank)? else {
+                    return self.syntax();
+                };
                 words.push(pattern);
                 self.blanks()?;
                 if !self.eat("|") {
@@ -357,7 +402,10 @@ impl Parser<'_, '_> {
         if matches!(body.body, Body::Simple { .. } | Body::Function { .. }) {
             return self.syntax();
         }
-        Ok(Body::Function { name, body: Box::new(body) })
+        Ok(Body::Function {
+            name,
+            body: Box::new(body),
+        })
     }
 
     /// `[[ … ]]`, after the opening.
@@ -373,8 +421,14 @@ impl Parser<'_, '_> {
                 Some(b'|') => self.expect("||")?,
                 _ => {
                     let pattern = words.last().is_some_and(|w| w.word.is("=~"));
-                    let until = if pattern { Until::Pattern } else { Until::Blank };
-                    let Some(word) = self.word(until)? else { return self.syntax() };
+                    let until = if pattern {
+                        Until::Pattern
+                    } else {
+                        Until::Blank
+                    };
+                    let Some(word) = self.word(until)? else {
+                        return self.syntax();
+                    };
                     if word.word.is("]]") && !word.quoted {
                         return Ok(Body::Test(words));
                     }
@@ -397,19 +451,25 @@ impl Parser<'_, '_> {
                 break;
             }
             let declares = words.first().is_some_and(|word: &Text| {
-                word.word.literal().is_some_and(|name| DECLARING.contains(&name))
+                word.word
+                    .literal()
+                    .is_some_and(|name| DECLARING.contains(&name))
             });
             if (words.is_empty() || declares) && self.assignment(&mut assignments, &mut words)? {
                 continue;
             }
-            let Some(word) = self.word(Until::Blank)? else { break };
+            let Some(word) = self.word(Until::Blank)? else {
+                break;
+            };
             if words.is_empty() && assignments.is_empty() && redirects.is_empty() && !word.quoted {
                 self.blanks()?;
                 if self.peek() == Some(b'(') {
                     self.at += 1;
                     self.blanks()?;
                     self.expect(")")?;
-                    let Some(name) = word.word.literal else { return self.syntax() };
+                    let Some(name) = word.word.literal else {
+                        return self.syntax();
+                    };
                     let body = self.function(name)?;
                     return Ok(Stage { body, redirects });
                 }
@@ -419,7 +479,10 @@ impl Parser<'_, '_> {
         if assignments.is_empty() && words.is_empty() && redirects.is_empty() {
             return self.syntax();
         }
-        Ok(Stage { body: Body::Simple { assignments, words }, redirects })
+        Ok(Stage {
+            body: Body::Simple { assignments, words },
+            redirects,
+        })
     }
 
     /// `name=value`, `name+=value`, `name=(…)`. After `export` and its like the assignment is also
@@ -451,8 +514,13 @@ impl Parser<'_, '_> {
                 if self.eat(")") {
                     break;
                 }
-                let Some(value) = self.word(Until::Blank)? else { return self.syntax() };
-                found.push(Assign { name: name.clone(), value });
+                let Some(value) = self.word(Until::Blank)? else {
+                    return self.syntax();
+                };
+                found.push(Assign {
+                    name: name.clone(),
+                    value,
+                });
             }
         } else {
             let value = self.word(Until::Blank)?.unwrap_or_default();
@@ -460,7 +528,10 @@ impl Parser<'_, '_> {
         }
         if !words.is_empty() {
             let word = crate::facts::word::Word::of(&self.text[start..self.at]);
-            words.push(Text { word, ..Text::default() });
+            words.push(Text {
+                word,
+                ..Text::default()
+            });
         }
         Ok(true)
     }
@@ -487,8 +558,12 @@ impl Parser<'_, '_> {
         }
         let direction = if self.eat("<<<") {
             self.blanks()?;
-            let Some(text) = self.word(Until::Blank)? else { return self.syntax() };
-            return Ok(Some(Redirect::Here(std::rc::Rc::new(std::cell::OnceCell::from(text)))));
+            let Some(text) = self.word(Until::Blank)? else {
+                return self.syntax();
+            };
+            return Ok(Some(Redirect::Here(std::rc::Rc::new(
+                std::cell::OnceCell::from(text),
+            ))));
         } else if self.eat("<<-") {
             return Ok(Some(Redirect::Here(self.here_document(true)?)));
         } else if self.eat("<<") {
@@ -519,7 +594,9 @@ impl Parser<'_, '_> {
             return self.syntax();
         }
         self.blanks()?;
-        let Some(target) = self.word(Until::Blank)? else { return self.syntax() };
+        let Some(target) = self.word(Until::Blank)? else {
+            return self.syntax();
+        };
         Ok(Redirect::File { direction, target })
     }
 
@@ -527,11 +604,16 @@ impl Parser<'_, '_> {
     fn duplicate(&mut self, start: usize) -> Parsed<Redirect> {
         let writes = self.text[start..self.at].ends_with(">&");
         self.blanks()?;
-        let Some(target) = self.word(Until::Blank)? else { return self.syntax() };
+        let Some(target) = self.word(Until::Blank)? else {
+            return self.syntax();
+        };
         match target.word.literal() {
             Some("-") => Ok(Redirect::Descriptor),
             Some(value) if is_descriptor(value) => Ok(Redirect::Descriptor),
-            _ if writes => Ok(Redirect::File { direction: Direction::Write, target }),
+            _ if writes => Ok(Redirect::File {
+                direction: Direction::Write,
+                target,
+            }),
             _ => self.syntax(),
         }
     }

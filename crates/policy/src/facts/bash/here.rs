@@ -17,8 +17,12 @@ impl Parser<'_, '_> {
     /// `<<` or `<<-` was read: the delimiter follows.
     pub(super) fn here_document(&mut self, strip_tabs: bool) -> Parsed<Rc<OnceCell<Text>>> {
         self.blanks()?;
-        let Some(delimiter) = self.word(Until::Blank)? else { return self.syntax() };
-        let Some(value) = delimiter.word.literal else { return self.syntax() };
+        let Some(delimiter) = self.word(Until::Blank)? else {
+            return self.syntax();
+        };
+        let Some(value) = delimiter.word.literal else {
+            return self.syntax();
+        };
         if value.contains('\n') {
             return self.syntax();
         }
@@ -53,10 +57,16 @@ impl Parser<'_, '_> {
                 return self.syntax();
             }
             let line_start = self.at;
-            let line_end = text[line_start..].find('\n').map_or(text.len(), |n| line_start + n);
+            let line_end = text[line_start..]
+                .find('\n')
+                .map_or(text.len(), |n| line_start + n);
             self.budget.spend(line_end - line_start + 1)?;
             let line = &text[line_start..line_end];
-            let bare = if pending.strip_tabs { line.trim_start_matches('\t') } else { line };
+            let bare = if pending.strip_tabs {
+                line.trim_start_matches('\t')
+            } else {
+                line
+            };
             self.at = (line_end + 1).min(text.len());
             if bare == pending.delimiter {
                 // Bash would join this line to the one before.
@@ -71,7 +81,11 @@ impl Parser<'_, '_> {
 
     fn expand(&mut self, body: &str, literal: bool) -> Parsed<Text> {
         if literal {
-            return Ok(Text { word: Word::of(body), quoted: true, ..Text::default() });
+            return Ok(Text {
+                word: Word::of(body),
+                quoted: true,
+                ..Text::default()
+            });
         }
         let mut nested = self.nested(body)?;
         let mut build = Build::default();

@@ -41,7 +41,10 @@ impl Budget {
             }
             None => {
                 self.left = 0;
-                Err(Trouble { why: Obstacle::TooMuchWork, at: 0 })
+                Err(Trouble {
+                    why: Obstacle::TooMuchWork,
+                    at: 0,
+                })
             }
         }
     }
@@ -69,7 +72,13 @@ pub(crate) fn parse(
 ) -> (Script, Option<Trouble>) {
     let mut script = Script::default();
     if text.len() > MAX_BYTES {
-        return (script, Some(Trouble { why: Obstacle::TooLong, at: 0 }));
+        return (
+            script,
+            Some(Trouble {
+                why: Obstacle::TooLong,
+                at: 0,
+            }),
+        );
     }
     let mut parser = Parser::new(text, kind, depth, budget);
     let trouble = parser.whole(&mut script).err();
@@ -88,7 +97,14 @@ struct Parser<'s, 'b> {
 
 impl<'s, 'b> Parser<'s, 'b> {
     fn new(text: &'s str, kind: ShellKind, depth: u8, budget: &'b mut Budget) -> Self {
-        Self { text, at: 0, kind, depth, budget, pending: Vec::new() }
+        Self {
+            text,
+            at: 0,
+            kind,
+            depth,
+            budget,
+            pending: Vec::new(),
+        }
     }
 
     /// A parser for another text at one more level of nesting, on the same budget.
@@ -133,7 +149,9 @@ impl<'s, 'b> Parser<'s, 'b> {
     /// Consumes the next character, whatever it is.
     fn bump(&mut self) -> Parsed<char> {
         self.budget.spend(1)?;
-        let Some(next) = self.text[self.at..].chars().next() else { return self.syntax() };
+        let Some(next) = self.text[self.at..].chars().next() else {
+            return self.syntax();
+        };
         if next == '\0' {
             return Err(self.trouble(Obstacle::StrangeCharacter));
         }
@@ -155,7 +173,11 @@ impl<'s, 'b> Parser<'s, 'b> {
     }
 
     fn expect(&mut self, expected: &str) -> Parsed<()> {
-        if self.eat(expected) { Ok(()) } else { self.syntax() }
+        if self.eat(expected) {
+            Ok(())
+        } else {
+            self.syntax()
+        }
     }
 
     /// Whether the line continuation at this place certainly only separates words. Bash removes a

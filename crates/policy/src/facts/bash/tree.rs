@@ -40,12 +40,25 @@ pub(crate) struct Stage {
 /// What a stage runs.
 #[derive(Debug)]
 pub(crate) enum Body {
-    Simple { assignments: Vec<Assign>, words: Vec<Text> },
+    Simple {
+        assignments: Vec<Assign>,
+        words: Vec<Text>,
+    },
     Group(Script),
-    Loop { words: Vec<Text>, variable: Option<String>, parts: Vec<Script> },
+    Loop {
+        words: Vec<Text>,
+        variable: Option<String>,
+        parts: Vec<Script>,
+    },
     Branches(Vec<Script>),
-    Case { words: Vec<Text>, arms: Vec<Script> },
-    Function { name: String, body: Box<Stage> },
+    Case {
+        words: Vec<Text>,
+        arms: Vec<Script>,
+    },
+    Function {
+        name: String,
+        body: Box<Stage>,
+    },
     Arithmetic(Text),
     Test(Vec<Text>),
     Coprocess(Box<Stage>),
@@ -79,7 +92,10 @@ pub(crate) struct Inner {
 /// A redirection.
 #[derive(Debug)]
 pub(crate) enum Redirect {
-    File { direction: Direction, target: Text },
+    File {
+        direction: Direction,
+        target: Text,
+    },
     /// `2>&1`, `>&-`: between descriptors.
     Descriptor,
     Here(Rc<OnceCell<Text>>),

@@ -41,7 +41,9 @@ impl Parser<'_, '_> {
 
     /// Reads one more piece of a word; false at its end.
     fn piece(&mut self, build: &mut Build, until: Until, start: usize) -> Parsed<bool> {
-        let Some(next) = self.peek() else { return Ok(false) };
+        let Some(next) = self.peek() else {
+            return Ok(false);
+        };
         match next {
             b' ' | b'\t' | b'\n' if until != Until::Brace => return Ok(false),
             b'}' if until == Until::Brace => return Ok(false),
@@ -77,7 +79,10 @@ impl Parser<'_, '_> {
         let bytes = self.text.as_bytes();
         while let Some(next) = bytes.get(self.at) {
             let ordinary = next.is_ascii_alphanumeric()
-                || matches!(next, b'-' | b'.' | b'/' | b'_' | b'=' | b',' | b':' | b'+' | b'@' | b'%');
+                || matches!(
+                    next,
+                    b'-' | b'.' | b'/' | b'_' | b'=' | b',' | b':' | b'+' | b'@' | b'%'
+                );
             if !ordinary {
                 break;
             }
@@ -118,7 +123,20 @@ impl Parser<'_, '_> {
             .count();
         let ends = matches!(
             rest.get(length),
-            None | Some(b'/' | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' | b'>' | b'<' | b':' | b'}' | b',')
+            None | Some(
+                b'/' | b' '
+                    | b'\t'
+                    | b'\n'
+                    | b';'
+                    | b'&'
+                    | b'|'
+                    | b')'
+                    | b'>'
+                    | b'<'
+                    | b':'
+                    | b'}'
+                    | b','
+            )
         );
         if !ends {
             return Ok(());
@@ -234,7 +252,11 @@ impl Parser<'_, '_> {
             build.push('{');
             return Ok(());
         };
-        let Braces { end, commas, sequence } = found;
+        let Braces {
+            end,
+            commas,
+            sequence,
+        } = found;
         let text = self.text;
         if commas.is_empty() {
             debug_assert!(sequence, "a brace expansion has a comma or a range");
@@ -281,7 +303,11 @@ impl Parser<'_, '_> {
                 (None, b'}') if depth > 0 => depth -= 1,
                 (None, b'}') => {
                     let found = !commas.is_empty() || sequence;
-                    return Ok(found.then_some(Braces { end: at, commas, sequence }));
+                    return Ok(found.then_some(Braces {
+                        end: at,
+                        commas,
+                        sequence,
+                    }));
                 }
                 (None, b',') if depth == 0 => commas.push(at),
                 (None, b'.') if depth == 0 && bytes.get(at + 1) == Some(&b'.') => sequence = true,

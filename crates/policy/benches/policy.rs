@@ -1,0 +1,100 @@
+//! What a verdict costs: understanding, classifying and asking 1,000 rules, for commands of several
+//! sizes. Prints a table of medians.
+
+use std::{hint::black_box, time::Instant};
+
+use ringfence_policy::{
+    Ground, ShellKind,
+    classify::classify,
+    facts::{CommandText, understand},
+    rule::Layer,
+    ruleset::RuleSet,
+};
+
+const COMMANDS: &[(&str, &str)] = &[
+    ("one command", "git status --short"),
+    (
+        "5-command pipeline",
+        "cat src/main.rs | grep -n 'fn ' | sort -u | head -20 | wc -l",
+    ),
+    (
+        "5-command pipeline, unknown",
+        "foo --x a | bar 'b c' | baz -q | qux --long=1 | quux > out.txt",
+    ),
+    (
+        "compound with substitutions",
+        "cd src && for f in $(git ls-files '*.rs'); do wc -l \"$f\"; done | sort -n | tail -1",
+    ),
+    (
+        "shell in a shell",
+        "bash -lc 'cargo build 2>&1 | tee build.log && echo done'",
+    ),
+];
+
+fn rules() -> RuleSet {
+    let mut text = String::new();
+    for index in 0..1000 {
+        let rule = match index % 10 {
+            0 => format!("[[rule]]\nprefix = [\"git\", \"sub{index}\"]\ndecision = \"allow\"\n"),
+            1 => format!("[[rule]]\nglob = \"npm run script{index} *\"\ndecision = \"allow\"\n"),
+            2 => format!("[[rule]]\nhost = \"h{index}.example.com\"\ndecision = \"allow\"\n"),
+            3 => format!(
+                "[[rule]]\npath = \"/srv/p{index}\"\naccess = \"write\"\ndecision = \"allow\"\n"
+            ),
+            4 => format!("[[rule]]\ntool = \"mcp.server{index}.*\"\ndecision = \"ask\"\n"),
+            _ => format!(
+                "[[rule]]\nprefix = [\"tool{index}\", [\"a\", \"b\"]]\ndecision = \"allow\"\n"
+            ),
+        };
+        text.push_str(&rule);
+    }
+    text.push_str("[[rule]]\nregex = \"curl.*\\\\|.*bash\"\ndecision = \"deny\"\n");
+    RuleSet::parse(Layer::User, "bench.toml", &text).expect("the rules are valid")
+}
+
+#[allow(clippy::print_stdout, reason = "a benchmark prints its table")]
+fn main() {
+    let ground = Ground::at("/home/u/work").with_home("/home/u");
+    let rules = rules();
+    println!(
+        "{:<30} {:>12} {:>12} {:>12} {:>12}",
+        "verdict with 1,001 rules", "facts", "class", "rules", "all"
+    );
+    for (name, text) in COMMANDS {
+        let median = |work: &dyn Fn()| {
+            for _ in 0..200 {
+                work();
+            }
+            let mut times: Vec<u128> = (0..2001)
+                .map(|_| {
+                    let start = Instant::now();
+                    work();
+                    start.elapsed().as_nanos()
+                })
+                .collect();
+            times.sort_unstable();
+            times[times.len() / 2]
+        };
+        let command = CommandText::Shell {
+            kind: ShellKind::Bash,
+            text,
+        };
+        let facts = understand(command);
+        let reading = median(&|| _ = black_box(understand(black_box(command))));
+        let sorting = median(&|| _ = black_box(classify(black_box(&facts), &ground)));
+        let asking = median(&|| _ = black_box(rules.decide(black_box(&facts), &ground, "bash")));
+        let all = median(&|| {
+            let facts = understand(black_box(command));
+            black_box(classify(&facts, &ground));
+            black_box(rules.decide(&facts, &ground, "bash"));
+        });
+        let micros = |nanos: u128| format!("{}.{:02} µs", nanos / 1000, nanos % 1000 / 10);
+        println!(
+            "{name:<30} {:>12} {:>12} {:>12} {:>12}",
+            micros(reading),
+            micros(sorting),
+            micros(asking),
+            micros(all)
+        );
+    }
+}
