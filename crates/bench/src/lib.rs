@@ -1,1 +1,12 @@
-//! (being laid out)
+//! Benchmarks that compare within one run.
+//!
+//! A machine's noise differs from minute to minute, so a number alone says little. Every benchmark
+//! here runs its contenders in turn, round after round, and reports ratios of medians.
+//!
+//! - [`contest`]: contenders in turn, and their times
+//! - [`fenced`]: a session whose commands run inside the fence
+//! - [`target`]: what a ratio has to be, and whether it is
+
+pub mod contest;
+pub mod fenced;
+pub mod target;

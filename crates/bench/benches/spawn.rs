@@ -1,0 +1,224 @@
+//! What the fence costs: `/bin/true` started plainly, inside the fence, and through bubblewrap.
+//!
+//! `cargo bench -p ringfence-bench --bench spawn [-- --check]`. All contenders run in turn. Half
+//! of the rounds are run while this process holds 1 GB of memory, which makes a fork of it slow:
+//! the fence must not notice. With `--check` a target that is clearly missed is a failure.
+
+#![allow(clippy::print_stdout, reason = "a benchmark prints its table")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use ringfence_bench::contest::{self, Contender, Times, Trouble, ratio};
+use ringfence_bench::fenced::Fenced;
+use ringfence_bench::target::{Bound, Target};
+use tokio::runtime::Runtime;
+
+const JOB: &str = "/bin/true";
+const BLOCKS: usize = 5;
+const ROUNDS_PER_BLOCK: usize = 60;
+const HELD_BYTES: usize = 1 << 30;
+
+const PLAIN: &str = "plain spawn";
+const FENCED: &str = "fenced, workspace is a repository";
+const FENCED_PLAIN_FOLDER: &str = "fenced, workspace is a plain folder";
+const BUBBLEWRAP: &str = "bwrap, same namespaces";
+
+fn main() -> ExitCode {
+    ringfence_jail::serve_if_asked();
+    match run() {
+        Ok(targets) => {
+            let check = std::env::args().any(|argument| argument == "--check");
+            let missed = targets.iter().any(Target::is_clearly_missed);
+            ExitCode::from(u8::from(check && missed))
+        }
+        Err(trouble) => {
+            println!("the benchmark could not run: {trouble}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<Vec<Target>, Trouble> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let scratch = tempfile::Builder::new()
+        .prefix("ringfence-bench-")
+        .tempdir_in("/var/tmp")?;
+    let repository = repository(scratch.path())?;
+    let folder = scratch.path().join("folder");
+    std::fs::create_dir(&folder)?;
+    let in_repository = Fenced::open(&repository)?;
+    let in_folder = Fenced::open(&folder)?;
+
+    let mut contenders = vec![
+        Contender {
+            name: PLAIN.into(),
+            turn: Box::new(|| spawn(&mut Command::new(JOB))),
+        },
+        fenced(FENCED, &runtime, &in_repository),
+        fenced(FENCED_PLAIN_FOLDER, &runtime, &in_folder),
+    ];
+    if has_bubblewrap() {
+        let workspace = repository.clone();
+        let turn = Box::new(move || spawn(&mut bubblewrap(&workspace)));
+        contenders.push(Contender {
+            name: BUBBLEWRAP.into(),
+            turn,
+        });
+    } else {
+        println!("bwrap is not installed: that comparison is left out");
+    }
+    let mut times = measure(&mut contenders)?;
+    Ok(report(&contenders, &mut times))
+}
+
+/// Times of every contender, while this process is small and while it is large.
+struct Both {
+    small: Vec<Times>,
+    large: Vec<Times>,
+}
+
+fn measure(contenders: &mut [Contender<'_>]) -> Result<Both, Trouble> {
+    let empty = || vec![Times::default(); contenders.len()];
+    let (mut warm, mut both) = (
+        empty(),
+        Both {
+            small: empty(),
+            large: empty(),
+        },
+    );
+    contest::hold(contenders, &mut warm, 10)?;
+    for _ in 0..BLOCKS {
+        contest::hold(contenders, &mut both.small, ROUNDS_PER_BLOCK)?;
+        // Written, so that it is there; odd numbers, so that no page is like another.
+        let held: Vec<u32> = (0..).take(HELD_BYTES / 4).collect();
+        contest::hold(contenders, &mut both.large, ROUNDS_PER_BLOCK)?;
+        std::hint::black_box(&held);
+    }
+    Ok(both)
+}
+
+fn report(contenders: &[Contender<'_>], both: &mut Both) -> Vec<Target> {
+    let at = |name: &str| {
+        contenders
+            .iter()
+            .position(|contender| contender.name == name)
+    };
+    let plain = both.small[0].median();
+    println!(
+        "\n{JOB}, {} runs each, milliseconds\n\n{:<38} {:>7} {:>7} {:>8} {:>12}",
+        BLOCKS * ROUNDS_PER_BLOCK,
+        "",
+        "median",
+        "p90",
+        "× plain",
+        "holding 1 GB"
+    );
+    for (index, contender) in contenders.iter().enumerate() {
+        let (small, large) = (&both.small[index], &both.large[index]);
+        println!(
+            "{:<38} {:>7.2} {:>7.2} {:>8.2} {:>12.2}",
+            contender.name,
+            millis(small.median()),
+            millis(small.quantile(0.9)),
+            ratio(small.median(), plain),
+            millis(large.median()),
+        );
+    }
+    let mut targets = Vec::new();
+    if let Some(fenced) = at(FENCED) {
+        let (small, large) = (both.small[fenced].median(), both.large[fenced].median());
+        targets.push(Target {
+            what: "fenced / plain",
+            measured: ratio(small, plain),
+            bound: Bound::AtMost(3.0),
+        });
+        if let Some(bubblewrap) = at(BUBBLEWRAP) {
+            targets.push(Target {
+                what: "fenced / bwrap",
+                measured: ratio(small, both.small[bubblewrap].median()),
+                bound: Bound::AtMost(0.4),
+            });
+        }
+        targets.push(Target {
+            what: "fenced holding 1 GB / fenced",
+            measured: ratio(large, small),
+            bound: Bound::AtMost(1.05),
+        });
+    }
+    println!();
+    for target in &targets {
+        println!("{target}");
+    }
+    targets
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+fn fenced<'a>(name: &str, runtime: &'a Runtime, fenced: &'a Fenced) -> Contender<'a> {
+    Contender {
+        name: name.into(),
+        turn: Box::new(|| runtime.block_on(fenced.time(&[JOB]))),
+    }
+}
+
+/// Starts a program the way the standard library does, which is `posix_spawn`, and waits for it.
+fn spawn(command: &mut Command) -> Result<Duration, Trouble> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let start = Instant::now();
+    let status = command.status()?;
+    let took = start.elapsed();
+    if status.success() {
+        Ok(took)
+    } else {
+        Err(status.to_string().into())
+    }
+}
+
+/// The namespaces and mounts that the fence has, by bubblewrap.
+fn bubblewrap(workspace: &Path) -> Command {
+    let mut command = Command::new("bwrap");
+    command.args([
+        "--unshare-user",
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--unshare-net",
+    ]);
+    command.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
+    command.args(["--tmpfs", "/tmp", "--tmpfs", "/run"]);
+    command.arg("--bind").args([workspace, workspace]);
+    command.args(["--new-session", "--die-with-parent", "--cap-drop", "ALL"]);
+    command.arg("--chdir").arg(workspace).args(["--", JOB]);
+    command
+}
+
+fn has_bubblewrap() -> bool {
+    Command::new("bwrap")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// A workspace as most of them are: a git repository.
+fn repository(below: &Path) -> Result<PathBuf, Trouble> {
+    let path = below.join("repository");
+    std::fs::create_dir_all(path.join(".git/hooks"))?;
+    std::fs::create_dir_all(path.join(".git/objects"))?;
+    std::fs::create_dir_all(path.join(".git/refs"))?;
+    std::fs::write(path.join(".git/HEAD"), "ref: refs/heads/main\n")?;
+    std::fs::write(
+        path.join(".git/config"),
+        "[core]\n\trepositoryformatversion = 0\n",
+    )?;
+    Ok(path)
+}

@@ -1,0 +1,108 @@
+//! A session whose commands run inside the fence, with the protections that users get by default.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use ringfence_jail::{
+    Degraded, Input, Io, LaunchError, Process, Session, SessionOptions, WardenProgram,
+};
+use ringfence_policy::action::{Action, FenceRequest, RunCommand};
+use ringfence_policy::command_line::CommandLine;
+use ringfence_policy::judge::{Bench, Escalation, Remembered, judge};
+use ringfence_policy::permissions::{
+    ApprovalPolicy, DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, Limits, SandboxPolicy,
+};
+use ringfence_policy::ruleset::RuleSet;
+use ringfence_policy::settle::{Answer, settle};
+use ringfence_policy::{Ground, Permit, Verdict};
+
+use crate::contest::Trouble;
+
+/// A session in one workspace.
+pub struct Fenced {
+    session: Session,
+    workspace: PathBuf,
+    sandbox: SandboxPolicy,
+    limits: Limits,
+}
+
+impl Fenced {
+    /// Opens a session with the default policy for a workspace.
+    pub fn open(workspace: &Path) -> Result<Self, LaunchError> {
+        let home = std::env::home_dir().unwrap_or_default();
+        let mut denied_reads: Vec<PathBuf> = DEFAULT_DENIED_IN_HOME
+            .iter()
+            .map(|name| home.join(name))
+            .collect();
+        denied_reads.extend(DEFAULT_DENIED_IN_SYSTEM.iter().map(PathBuf::from));
+        let session = Session::open(SessionOptions {
+            program: WardenProgram::ThisProgram,
+            workspace: workspace.to_path_buf(),
+            degraded: Degraded::Refuse,
+        })?;
+        Ok(Self {
+            session,
+            workspace: workspace.to_path_buf(),
+            sandbox: SandboxPolicy {
+                denied_reads,
+                ..SandboxPolicy::workspace_write(workspace)
+            },
+            limits: Limits::default(),
+        })
+    }
+
+    /// Starts a command.
+    pub async fn start(&self, argv: &[&str]) -> Result<Process, Trouble> {
+        let permit = self.permit(argv)?;
+        Ok(self.session.launch(permit, Io::Pipes(Input::Null)).await?)
+    }
+
+    /// Runs a command to its end. The judgement is not part of the time: it is the fence that is
+    /// measured.
+    pub async fn time(&self, argv: &[&str]) -> Result<Duration, Trouble> {
+        let permit = self.permit(argv)?;
+        let start = Instant::now();
+        let mut process = self.session.launch(permit, Io::Pipes(Input::Null)).await?;
+        let exit = process.exited().await?;
+        let took = start.elapsed();
+        if exit.code() != 0 {
+            return Err(format!("exit code {}", exit.code()).into());
+        }
+        process.gone().await?;
+        Ok(took)
+    }
+
+    /// A permit, got the only way there is: every question is answered with yes.
+    fn permit(&self, argv: &[&str]) -> Result<Permit, Trouble> {
+        let environment = BTreeMap::from([
+            ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
+            ("HOME".to_owned(), std::env::var("HOME").unwrap_or_default()),
+        ]);
+        let action = Action::RunCommand(RunCommand {
+            tool: "bench".into(),
+            line: CommandLine::Argv(argv.iter().map(|&word| word.to_owned()).collect()),
+            cwd: self.workspace.clone(),
+            environment,
+            fence: FenceRequest::Stay,
+            justification: None,
+            description: None,
+        });
+        let bench = Bench {
+            ground: &Ground::at(&self.workspace),
+            sandbox: &self.sandbox,
+            rules: &RuleSet::default(),
+            limits: &self.limits,
+            approval: ApprovalPolicy::OnFailure,
+            escalation: Escalation::Off,
+            remembered: &Remembered::default(),
+        };
+        match judge(action, &bench).verdict {
+            Verdict::Allow(permit) => Ok(permit),
+            Verdict::Ask(question) => {
+                settle(question, &Answer::Approved).map_err(|denial| denial.to_string().into())
+            }
+            Verdict::Deny(denial) => Err(denial.to_string().into()),
+        }
+    }
+}
