@@ -14,13 +14,14 @@ pub mod classify;
 pub mod command_line;
 pub mod facts;
 pub mod ground;
+pub mod import;
 pub mod judge;
 pub mod permissions;
 pub mod permit;
-pub mod settle;
 pub mod propose;
 pub mod rule;
 pub mod ruleset;
+pub mod settle;
 pub mod shell;
 pub mod verdict;
 

@@ -6,6 +6,7 @@
 mod canonical;
 mod width;
 
+pub(crate) use canonical::quoted;
 pub use canonical::{canonical, canonical_command};
 
 use crate::{

@@ -63,6 +63,7 @@ impl PathPattern {
     /// Whether this path is meant.
     pub(crate) fn is_match(&self, path: &Path, access: Access, ground: &Ground) -> bool {
         self.access.includes(access)
+            && self.may_begin(path)
             && self
                 .parts(ground)
                 .is_some_and(|pattern| covers(&pattern, &names(path)))
@@ -70,12 +71,16 @@ impl PathPattern {
 
     /// Whether the first part can be the same: a cheap test before the exact one.
     fn may_begin(&self, path: &Path) -> bool {
-        let Some(rest) = self.written.strip_prefix('/') else { return true };
+        let Some(rest) = self.written.strip_prefix('/') else {
+            return true;
+        };
         let first = rest.split('/').next().unwrap_or_default();
         if first.is_empty() || first.contains(['*', '?', '.']) {
             return true;
         }
-        path.components().nth(1).is_some_and(|part| part.as_os_str() == first)
+        path.components()
+            .nth(1)
+            .is_some_and(|part| part.as_os_str() == first)
     }
 
     pub(crate) fn access_includes(&self, access: Access) -> bool {

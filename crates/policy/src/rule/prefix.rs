@@ -14,6 +14,9 @@ use crate::{
 pub struct Prefix {
     /// One entry per word.
     pub words: Vec<PrefixWord>,
+    /// Whether an allowance holds only for the program exactly as it is written here, and not for
+    /// the same name in a folder of the system.
+    pub exact_program: bool,
 }
 
 /// A word of a prefix, with alternatives.
@@ -42,6 +45,7 @@ impl Prefix {
         });
         Self {
             words: words.collect(),
+            exact_program: false,
         }
     }
 
@@ -51,7 +55,9 @@ impl Prefix {
         let Some(program) = command.program() else {
             return false;
         };
-        let known = if program.contains('/') && !classify::is_system_program(program) {
+        let known = if self.exact_program {
+            program
+        } else if program.contains('/') && !classify::is_system_program(program) {
             program
         } else {
             base_name(program)

@@ -33,6 +33,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Written {
     prefix: Option<WrittenPrefix>,
+    exact_program: Option<bool>,
     glob: Option<String>,
     regex: Option<String>,
     path: Option<String>,
@@ -243,6 +244,9 @@ fn rule(written: Written, source: Source) -> Result<Rule, RuleError> {
             second,
         });
     }
+    if written.exact_program.is_some() && written.prefix.is_none() {
+        return Err(here.meaningless("exact_program", "it belongs to a rule with `prefix`"));
+    }
     if written.access.is_some() && written.path.is_none() {
         return Err(here.meaningless("access", "it belongs to a rule with `path`"));
     }
@@ -250,7 +254,11 @@ fn rule(written: Written, source: Source) -> Result<Rule, RuleError> {
         return Err(here.meaningless("port", "it belongs to a rule with `host`"));
     }
     let selector = if let Some(prefix) = written.prefix {
-        Selector::Prefix(self::prefix(&here, prefix)?)
+        let prefix = self::prefix(&here, prefix)?;
+        Selector::Prefix(Prefix {
+            exact_program: written.exact_program.unwrap_or(false),
+            ..prefix
+        })
     } else if let Some(glob) = written.glob {
         if glob.trim().trim_matches('*').is_empty() {
             return Err(here.value("glob", "it matches every command", "name a program"));
@@ -341,7 +349,10 @@ fn prefix(here: &Here<'_>, written: WrittenPrefix) -> Result<Prefix, RuleError> 
             "write one word per entry",
         ));
     }
-    Ok(Prefix { words })
+    Ok(Prefix {
+        words,
+        exact_program: false,
+    })
 }
 
 fn path(here: &Here<'_>, written: String, access: Access) -> Result<PathPattern, RuleError> {

@@ -25,6 +25,9 @@ impl Rule {
                     "prefix",
                     format!("[{}]", words.collect::<Vec<_>>().join(", ")),
                 );
+                if prefix.exact_program {
+                    line("exact_program", "true".to_owned());
+                }
             }
             Selector::Text(TextPattern::Glob(pattern)) => line("glob", quoted(pattern)),
             Selector::Text(TextPattern::Regex { written, .. }) => line("regex", quoted(written)),

@@ -1,0 +1,538 @@
+//! Rules: how they are read, which one wins, and what is granted.
+
+use std::path::Path;
+
+use ringfence_policy::{
+    Ground, ShellKind,
+    classify::Class,
+    facts::{CommandText, Facts, understand},
+    propose::{canonical, propose},
+    rule::{Access, Decision, Fence, Grant, Layer, Rule},
+    ruleset::{RuleDecision, RuleSet},
+};
+
+fn ground() -> Ground {
+    Ground::at("/home/u/work").with_home("/home/u")
+}
+
+fn facts(command: &str) -> Facts {
+    understand(CommandText::Shell {
+        kind: ShellKind::Bash,
+        text: command,
+    })
+}
+
+fn set(text: &str) -> RuleSet {
+    RuleSet::parse(Layer::User, "rules.toml", text).unwrap()
+}
+
+fn decide(set: &RuleSet, command: &str) -> Option<RuleDecision> {
+    set.decide(&facts(command), &ground(), "bash")
+}
+
+/// `decision rest` as one text; `-` if no rule decides.
+fn shown(found: Option<&RuleDecision>) -> String {
+    match found {
+        None => "-".into(),
+        Some(found) if found.decision == Decision::Allow && found.rest > Class::ReadOnly => {
+            format!("allow, rest {}", found.rest)
+        }
+        Some(found) => found.decision.to_string(),
+    }
+}
+
+const RULES: &str = r#"
+[[rule]]
+prefix = ["git", ["push", "fetch"]]
+decision = "allow"
+
+[[rule]]
+prefix = ["git", "push", "--force"]
+decision = "ask"
+reason = "history is shared"
+
+[[rule]]
+prefix = "npm"
+decision = "ask"
+
+[[rule]]
+prefix = "npm test"
+decision = "allow"
+
+[[rule]]
+prefix = ["frob"]
+decision = "allow"
+fence = "unfenced"
+writable = ["/srv/frob"]
+hosts = ["frob.example.com:443"]
+
+[[rule]]
+prefix = ["sudo", "apt", "update"]
+decision = "allow"
+
+[[rule]]
+prefix = ["curl"]
+decision = "allow"
+
+[[rule]]
+prefix = ["sh"]
+decision = "allow"
+
+[[rule]]
+prefix = ["rm"]
+decision = "allow"
+
+[[rule]]
+prefix = ["docker", "run"]
+decision = "deny"
+
+[[rule]]
+glob = "make *-check"
+decision = "allow"
+
+[[rule]]
+regex = "deploy-(prod|stage)"
+decision = "deny"
+
+[[rule]]
+path = "/srv/out"
+access = "write"
+decision = "allow"
+
+[[rule]]
+path = "~/private"
+decision = "deny"
+
+[[rule]]
+prefix = ["terraform"]
+tool = "exec_*"
+decision = "allow"
+"#;
+
+#[test]
+fn the_most_specific_rule_wins_and_a_denial_always() {
+    let set = set(RULES);
+    for (command, expected) in [
+        ("git push", "allow"),
+        ("git push origin main", "allow"),
+        ("git push --force", "ask"),
+        ("git push --force origin", "ask"),
+        ("git fetch", "allow"),
+        ("git pushx", "-"),
+        ("npm install", "ask"),
+        ("npm test", "allow"),
+        ("npm test -- --watch", "allow"),
+        ("/usr/bin/git push", "allow"),
+        ("./git push", "-"),
+        ("'git' \"push\"", "allow"),
+        ("git $X", "-"),
+        ("docker run x", "deny"),
+        ("docker $X", "ask"),
+        ("docker -D run x", "deny"),
+        ("./docker run x", "deny"),
+        ("X=run; docker $X", "deny"),
+        ("git push && docker run x", "deny"),
+        ("bash -c 'docker run x'", "deny"),
+        ("timeout 5 docker run x", "deny"),
+        ("echo $(docker run x)", "deny"),
+        ("git push && ls", "allow"),
+        ("git push && frobnicate", "allow, rest unknown"),
+        ("git push && cargo build", "allow, rest safe"),
+        ("timeout 5 git push", "allow"),
+        ("bash -c 'git push'", "allow"),
+        ("sudo git push", "allow, rest suspicious"),
+        ("sudo apt update", "allow"),
+        ("sudo apt install x", "-"),
+        (
+            "sudo apt update && sudo apt install x",
+            "allow, rest suspicious",
+        ),
+        ("curl x", "allow"),
+        ("curl x | sh", "allow, rest dangerous"),
+        ("rm file", "allow"),
+        ("rm -rf build", "allow"),
+        ("rm -rf /", "-"),
+        ("git push && rm -rf /", "allow, rest dangerous"),
+        ("git push > out.txt", "allow, rest safe"),
+        ("git push > /srv/out/log", "allow"),
+        ("git push > /srv/outer", "allow, rest suspicious"),
+        ("git push > ~/private/x", "deny"),
+        ("cat ~/private/x", "deny"),
+        ("cat ~/private*/x", "deny"),
+        ("cat --file=/home/u/private/x", "deny"),
+        ("cat ~/privateer", "-"),
+        ("make unit-check", "allow"),
+        ("make unit-check; make x", "allow, rest safe"),
+        ("echo deploy-prod", "deny"),
+        ("e''cho deploy-pr''od", "deny"),
+        ("terraform plan", "-"),
+        ("git push \"", "-"),
+        ("PATH=/tmp git push", "allow, rest suspicious"),
+        ("FOO=1 git push", "allow"),
+        ("LD_PRELOAD=x git push", "allow, rest suspicious"),
+    ] {
+        assert_eq!(shown(decide(&set, command).as_ref()), expected, "{command}");
+    }
+    let exec = set.decide(&facts("terraform plan"), &ground(), "exec_command");
+    assert_eq!(shown(exec.as_ref()), "allow");
+}
+
+#[test]
+fn a_grant_holds_for_the_whole_only_if_every_part_has_it() {
+    let set = set(RULES);
+    for (command, fence) in [
+        ("frob x", Fence::Unfenced),
+        ("cd x && frob x", Fence::Unfenced),
+        ("timeout 5 frob x", Fence::Unfenced),
+        ("frob x && git push", Fence::Fenced),
+        ("frob x | cat", Fence::Fenced),
+        ("frob x && frobnicate", Fence::Fenced),
+    ] {
+        let found = decide(&set, command).unwrap();
+        assert_eq!(found.grant.fence, fence, "{command}");
+        assert_eq!(found.grant.writable, [Path::new("/srv/frob")], "{command}");
+        assert!(
+            found.grant.hosts[0].covers("FROB.example.com.", 443),
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn layers() {
+    let allow = "[[rule]]\nprefix = [\"x\"]\ndecision = \"allow\"\n";
+    let ask = "[[rule]]\nprefix = [\"x\"]\ndecision = \"ask\"\n";
+    let deny = "[[rule]]\nprefix = [\"x\"]\ndecision = \"deny\"\n";
+    let specific = "[[rule]]\nprefix = [\"x\", \"y\"]\ndecision = \"allow\"\n";
+    let pass = "[[rule]]\nprefix = [\"x\", \"y\"]\ndecision = \"passthrough\"\n";
+    for (layers, command, expected) in [
+        (vec![(Layer::User, allow)], "x", "allow"),
+        (vec![(Layer::UntrustedProject, allow)], "x", "-"),
+        (vec![(Layer::UntrustedProject, deny)], "x", "deny"),
+        (
+            vec![(Layer::UntrustedProject, ask), (Layer::User, allow)],
+            "x",
+            "ask",
+        ),
+        (vec![(Layer::Project, allow)], "x", "allow"),
+        (
+            vec![(Layer::Managed, deny), (Layer::Session, specific)],
+            "x y",
+            "deny",
+        ),
+        (
+            vec![(Layer::Session, deny), (Layer::Managed, allow)],
+            "x",
+            "deny",
+        ),
+        (
+            vec![(Layer::Managed, ask), (Layer::User, specific)],
+            "x y",
+            "allow",
+        ),
+        (
+            vec![(Layer::User, allow), (Layer::Project, ask)],
+            "x",
+            "ask",
+        ),
+        (
+            vec![(Layer::User, pass), (Layer::Project, ask)],
+            "x y",
+            "ask",
+        ),
+        (vec![(Layer::User, allow), (Layer::User, pass)], "x y", "-"),
+        (vec![(Layer::User, pass)], "x y", "-"),
+        (
+            vec![(Layer::User, pass), (Layer::Project, deny)],
+            "x y",
+            "deny",
+        ),
+    ] {
+        let mut all = RuleSet::default();
+        for (layer, text) in &layers {
+            all.extend(RuleSet::parse(*layer, "f", text).unwrap());
+        }
+        assert_eq!(
+            shown(decide(&all, command).as_ref()),
+            expected,
+            "{layers:?} {command}"
+        );
+    }
+}
+
+#[test]
+fn a_decision_says_which_rule_it_was() {
+    let found = decide(&set(RULES), "git push --force").unwrap();
+    assert_eq!(found.rule.source.to_string(), "rules.toml:6");
+    assert_eq!(found.rule.subject, "prefix git push --force");
+    assert_eq!(found.rule.reason.as_deref(), Some("history is shared"));
+}
+
+#[test]
+fn the_short_lists_are_rules_too() {
+    let set = set("blocked-commands = [\"rm -rf /\", \":(){ :|:& };:\"]\n\
+         blocked-patterns = [\"curl.*\\\\|.*bash\", \"wget.*\\\\|.*sh\"]\n\
+         allowed-paths = [\"/home/user/projects\"]\n\
+         blocked-paths = [\"/etc/passwd\", \"/etc/shadow\"]\n");
+    for (command, expected) in [
+        ("rm -rf /", "deny"),
+        ("rm  -rf   '/'", "deny"),
+        (":(){ :|:& };:", "deny"),
+        ("curl x | bash", "deny"),
+        ("wget x|sh", "deny"),
+        ("cat /etc/passwd", "deny"),
+        ("cat < /etc/shadow", "deny"),
+        ("ls", "-"),
+    ] {
+        assert_eq!(shown(decide(&set, command).as_ref()), expected, "{command}");
+    }
+    let path = |path: &str| {
+        let found = set.decide_path(Path::new(path), Access::Write, &ground(), "bash");
+        shown(found.as_ref())
+    };
+    assert_eq!(path("/home/user/projects/x"), "allow");
+    assert_eq!(path("/home/user/projectsx"), "-");
+    assert_eq!(path("/etc/passwd"), "deny");
+}
+
+#[test]
+fn hosts_and_ports() {
+    let set = set(
+        "[[rule]]\nhost = \"*.example.com\"\nport = [443, 80]\ndecision = \"allow\"\n\
+         [[rule]]\nhost = \"db.example.com:5432\"\ndecision = \"allow\"\n\
+         [[rule]]\nhost = \"bad.example.com\"\ndecision = \"deny\"\n",
+    );
+    for (host, port, expected) in [
+        ("a.example.com", 443, "allow"),
+        ("A.EXAMPLE.com.", 80, "allow"),
+        ("a.example.com", 22, "-"),
+        ("example.com", 443, "-"),
+        ("evilexample.com", 443, "-"),
+        ("example.com.evil.org", 443, "-"),
+        ("db.example.com", 5432, "allow"),
+        ("bad.example.com", 443, "deny"),
+        ("a.example.com\0.evil", 443, "-"),
+        ("a..example.com", 443, "-"),
+        ("", 443, "-"),
+    ] {
+        assert_eq!(
+            shown(set.decide_host(host, port, "bash").as_ref()),
+            expected,
+            "{host}:{port}"
+        );
+    }
+}
+
+#[test]
+fn errors_name_the_file_the_line_and_the_fix() {
+    for (text, expected) in [
+        (
+            "[[rule]]\ndecision = \"allow\"\n",
+            "f:1: this rule is about nothing: give it one of `prefix`",
+        ),
+        (
+            "\n[[rule]]\nprefix = [\"a\"]\n",
+            "f:2: `decision` is missing: write allow, ask, deny or passthrough",
+        ),
+        (
+            "[[rule]]\nprefix = [\"a\"]\ndecision = \"maybe\"\n",
+            "f:3: unknown variant `maybe`",
+        ),
+        (
+            "[[rule]]\nprefix = [\"a\"]\ndecison = \"allow\"\n",
+            "f:3: unknown field `decison`",
+        ),
+        (
+            "[[rule]]\nprefix = [\"a\"]\nglob = \"a *\"\ndecision = \"allow\"\n",
+            "f:1: `prefix` and `glob` cannot stand in one rule: write two rules",
+        ),
+        (
+            "[[rule]]\nprefix = []\ndecision = \"allow\"\n",
+            "f:1: `prefix`: it is empty: name at least a program",
+        ),
+        (
+            "[[rule]]\nprefix = \"a | b\"\ndecision = \"allow\"\n",
+            "f:1: `prefix`: it is more than plain words",
+        ),
+        (
+            "[[rule]]\nglob = \"*\"\ndecision = \"allow\"\n",
+            "f:1: `glob`: it matches every command",
+        ),
+        (
+            "[[rule]]\nregex = \"(\"\ndecision = \"deny\"\n",
+            "f:1: `regex`: error: unclosed group: correct the regular expression",
+        ),
+        (
+            "[[rule]]\nhost = \"a b\"\ndecision = \"deny\"\n",
+            "f:1: `host`: `a b` is no host",
+        ),
+        (
+            "[[rule]]\nprefix = [\"a\"]\nfence = \"unfenced\"\ndecision = \"deny\"\n",
+            "f:1: `fence` means nothing here",
+        ),
+        (
+            "[[rule]]\nprefix = [\"a\"]\nwritable = [\"x\"]\ndecision = \"allow\"\n",
+            "f:1: `writable`: `x` is relative",
+        ),
+        (
+            "[[rule]]\nprefix = [\"a\"]\nhosts = [\"*\"]\ndecision = \"allow\"\n",
+            "f:1: `hosts`: `*` would reach everything",
+        ),
+        (
+            "# c\n[[rule]]\nprefix = [\"git\", \"log\"]\nmatch = [\"git logout\"]\ndecision = \"allow\"\n",
+            "f:2: the rule does not match `git logout`, which stands in its `match`",
+        ),
+        (
+            "[[rule]]\nprefix = [\"git\"]\nnot_match = [\"git log\"]\ndecision = \"allow\"\n",
+            "f:1: the rule matches `git log`, which stands in its `not_match`",
+        ),
+        ("x = \n", "f:1: "),
+    ] {
+        let error = RuleSet::parse(Layer::User, "f", text)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with(expected),
+            "{text}\n  is:       {error}\n  expected: {expected}"
+        );
+    }
+}
+
+#[test]
+fn a_rule_survives_being_written_and_read_again() {
+    let set = set(RULES);
+    let text: Vec<String> = set.rules().iter().map(Rule::to_toml).collect();
+    let again = RuleSet::parse(Layer::User, "again.toml", &text.join("\n")).unwrap();
+    for command in [
+        "git push",
+        "git push --force",
+        "frob x",
+        "docker run",
+        "make a-check",
+        "curl x | sh",
+    ] {
+        let (one, two) = (decide(&set, command), decide(&again, command));
+        assert_eq!(shown(one.as_ref()), shown(two.as_ref()), "{command}");
+        assert_eq!(one.map(|d| d.grant), two.map(|d| d.grant), "{command}");
+    }
+}
+
+#[test]
+fn proposals_generalise_as_a_person_would() {
+    for (command, expected) in [
+        ("npm test", "npm test"),
+        (
+            "npm run build -- --fast",
+            "npm run build -- --fast | npm run build",
+        ),
+        ("npm run build", "npm run build"),
+        (
+            "git push origin main",
+            "git push origin main | git push origin | git push",
+        ),
+        ("git push", "git push"),
+        ("git", ""),
+        ("git frob", "git frob"),
+        ("python -c 'print(1)'", "python -c print(1)"),
+        (
+            "python3 tools/x.py a b",
+            "python3 tools/x.py a b | python3 tools/x.py a | python3 tools/x.py",
+        ),
+        (
+            "python3 -m http.server 80",
+            "python3 -m http.server 80 | python3 -m http.server",
+        ),
+        ("python", ""),
+        ("bash script.sh", "bash script.sh"),
+        ("bash", ""),
+        (
+            "sudo apt update",
+            "sudo apt update, apt update | sudo apt, apt update",
+        ),
+        ("frob", "frob"),
+        ("frob --all x", "frob --all x | frob"),
+        ("frob sub a b", "frob sub a b | frob sub a | frob sub"),
+        (
+            "./gradlew build --info",
+            "./gradlew build --info | ./gradlew build",
+        ),
+        (
+            "docker compose up -d",
+            "docker compose up -d | docker compose up",
+        ),
+        ("rm file.txt", "rm file.txt"),
+        ("curl https://x", "curl https://x"),
+        ("frob a && npm publish", "frob a, npm publish"),
+        ("ls && frob a", "frob a"),
+        ("cargo build && frob a", "frob a"),
+        ("timeout 5 frob a", "frob a"),
+        ("frob $X", "frob"),
+        ("$X", ""),
+        ("rm -rf /", ""),
+        ("curl x | sh", ""),
+        ("frob \"", ""),
+    ] {
+        let found: Vec<String> = propose(&facts(command), &ground(), &Grant::default())
+            .iter()
+            .map(|proposal| {
+                let rules = proposal
+                    .rules
+                    .iter()
+                    .map(|rule| rule.subject().replace("prefix ", ""));
+                rules.collect::<Vec<_>>().join(", ")
+            })
+            .collect();
+        assert!(found.len() <= 3, "{command}");
+        assert_eq!(found.join(" | "), expected, "{command}");
+    }
+}
+
+/// A proposed rule lets the very command run that it was made from, and reads back.
+#[test]
+fn a_proposed_rule_allows_the_command_it_was_made_from() {
+    for command in [
+        "npm run build -- --fast",
+        "git push origin main",
+        "frob a && npm publish",
+        "sudo apt update",
+        "frob 'a b' > /srv/x",
+    ] {
+        for proposal in propose(&facts(command), &ground(), &Grant::default()) {
+            let set = RuleSet::parse(Layer::Session, "session", &proposal.to_toml()).unwrap();
+            let found = decide(&set, command).unwrap();
+            assert_eq!(
+                shown(Some(&found)),
+                "allow",
+                "{command}: {}",
+                proposal.summary()
+            );
+        }
+    }
+}
+
+#[test]
+fn the_canonical_command_does_not_depend_on_spelling() {
+    for (one, two, same) in [
+        ("ls -la", "ls   '-la'", true),
+        ("ls -la", "\"ls\" -l''a", true),
+        ("ls | wc", "ls|wc", true),
+        ("ls; wc", "ls\nwc", true),
+        ("ls -la", "ls -l", false),
+        ("ls a b", "ls 'a b'", false),
+        ("ls && wc", "ls || wc", false),
+        ("ls && wc", "ls; wc", false),
+        ("ls", "ls &", false),
+        ("ls", "ls > x", false),
+        ("(ls)", "ls", false),
+        ("if a; then b; fi", "a; b", false),
+        ("A=1 ls", "ls", false),
+        ("cat <<X\na\nX", "cat <<X\nb\nX", false),
+        ("echo $x", "echo '$x'", false),
+    ] {
+        assert_eq!(
+            canonical(&facts(one)) == canonical(&facts(two)),
+            same,
+            "{one} / {two}"
+        );
+    }
+}
