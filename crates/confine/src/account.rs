@@ -19,6 +19,11 @@ pub struct Account {
     pub shell: PathBuf,
 }
 
+/// The user id that this process acts as.
+pub fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// The account of a user id, if there is one.
 pub fn by_uid(uid: u32) -> Option<Account> {
     let mut buffer = vec![0; 16 * 1024];

@@ -12,10 +12,9 @@ pub fn no_new_privs() -> io::Result<()> {
     Ok(rustix::thread::set_no_new_privs(true)?)
 }
 
-/// Empties every capability set of the calling thread, the bounding set included, and keeps user
-/// id 0 from getting any back by running a program.
+/// Empties every capability set of the calling thread but the bounding set, and keeps user id 0
+/// from getting any back by running a program.
 pub fn drop_all_capabilities() -> io::Result<()> {
-    drop_bounding_set()?;
     let _ = rustix::thread::set_capabilities_secure_bits(
         CapabilitiesSecureBits::NO_ROOT
             | CapabilitiesSecureBits::NO_ROOT_LOCKED
@@ -38,7 +37,7 @@ pub fn drop_all_capabilities() -> io::Result<()> {
     Ok(())
 }
 
-/// Drops the bounding set where the thread may. A thread without `CAP_SETPCAP` has nothing to
+/// Empties the bounding set, for this thread and whatever it starts, where the thread may. A thread without `CAP_SETPCAP` has nothing to
 /// gain from it either, once it has no-new-privileges.
 pub fn drop_bounding_set() -> io::Result<()> {
     for bit in 0..64 {

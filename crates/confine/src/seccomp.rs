@@ -4,6 +4,7 @@
 //! answer, and the reason. Filters are assembled here rather than by a crate because the ones at
 //! hand give a single answer per filter and leave the x32 table open.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use thiserror::Error;
@@ -109,6 +110,7 @@ const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
 const AND: u16 = 0x54; // BPF_ALU | BPF_AND | BPF_K
 const JUMP_EQ: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
 const JUMP_GE: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
+const JUMP: u16 = 0x05; // BPF_JMP | BPF_JA
 const RETURN: u16 = 0x06; // BPF_RET | BPF_K
 
 const fn op(code: u16, k: u32) -> libc::sock_filter {
@@ -148,10 +150,14 @@ impl Filter {
             jump(JUMP_GE, X32_BIT, 0, 1),
             op(RETURN, Answer::KillProcess.word()),
         ]);
+        // A search tree over the numbers: when a filter is installed the kernel walks it once for
+        // every system call there is, and that is most of what installing costs.
+        let mut by_number: BTreeMap<u32, Vec<libc::sock_filter>> = BTreeMap::new();
         for entry in entries {
-            entry.assemble(&mut program)?;
+            entry.assemble(by_number.entry(entry.number()?).or_default())?;
         }
-        program.push(op(RETURN, otherwise.word()));
+        let leaves: Vec<(u32, Vec<libc::sock_filter>)> = by_number.into_iter().collect();
+        program.extend(search(&leaves, op(RETURN, otherwise.word())));
         if program.len() > 4096 {
             return Err(SeccompError::TooLong(program.len()));
         }
@@ -183,11 +189,39 @@ impl Filter {
     }
 }
 
+/// Code that finds the leaf of the number in the accumulator, and goes through it.
+fn search(
+    leaves: &[(u32, Vec<libc::sock_filter>)],
+    otherwise: libc::sock_filter,
+) -> Vec<libc::sock_filter> {
+    match leaves {
+        [] => vec![otherwise],
+        [(number, leaf)] => {
+            let mut code = vec![jump(JUMP_EQ, *number, 1, 0), otherwise];
+            code.extend(leaf);
+            code.push(otherwise);
+            code
+        }
+        _ => {
+            let (low, high) = leaves.split_at(leaves.len() / 2);
+            let (low_code, high_code) = (search(low, otherwise), search(high, otherwise));
+            // Conditional jumps reach 255 instructions, this one reaches all.
+            let over = op(JUMP, u32::try_from(low_code.len()).unwrap_or(u32::MAX));
+            let mut code = vec![jump(JUMP_GE, high[0].0, 0, 1), over];
+            code.extend(low_code);
+            code.extend(high_code);
+            code
+        }
+    }
+}
+
 impl Entry {
-    /// Appends this entry. On entry and on exit the accumulator holds the call's number.
-    fn assemble(&self, program: &mut Vec<libc::sock_filter>) -> Result<(), SeccompError> {
-        let number =
-            u32::try_from(self.syscall).map_err(|_| SeccompError::NoSuchCall(self.syscall))?;
+    fn number(&self) -> Result<u32, SeccompError> {
+        u32::try_from(self.syscall).map_err(|_| SeccompError::NoSuchCall(self.syscall))
+    }
+
+    /// Appends this entry to the leaf of its system call.
+    fn assemble(&self, leaf: &mut Vec<libc::sock_filter>) -> Result<(), SeccompError> {
         let answer = op(RETURN, self.answer.word());
         let argument = |arg: u8| {
             if arg < 6 {
@@ -200,30 +234,26 @@ impl Entry {
             }
         };
         match self.when {
-            When::Always => program.extend([jump(JUMP_EQ, number, 0, 1), answer]),
-            When::ArgEq { arg, value } => program.extend([
-                jump(JUMP_EQ, number, 0, 4),
-                argument(arg)?,
-                jump(JUMP_EQ, value, 0, 1),
-                answer,
-                op(LOAD, OFFSET_NR),
-            ]),
-            When::ArgMaskedEq { arg, mask, value } => program.extend([
-                jump(JUMP_EQ, number, 0, 5),
-                argument(arg)?,
-                op(AND, mask),
-                jump(JUMP_EQ, value, 0, 1),
-                answer,
-                op(LOAD, OFFSET_NR),
-            ]),
-            When::ArgHasAny { arg, mask } => program.extend([
-                jump(JUMP_EQ, number, 0, 5),
-                argument(arg)?,
-                op(AND, mask),
-                jump(JUMP_EQ, 0, 1, 0),
-                answer,
-                op(LOAD, OFFSET_NR),
-            ]),
+            When::Always => leaf.push(answer),
+            When::ArgEq { arg, value } => {
+                leaf.extend([argument(arg)?, jump(JUMP_EQ, value, 0, 1), answer]);
+            }
+            When::ArgMaskedEq { arg, mask, value } => {
+                leaf.extend([
+                    argument(arg)?,
+                    op(AND, mask),
+                    jump(JUMP_EQ, value, 0, 1),
+                    answer,
+                ]);
+            }
+            When::ArgHasAny { arg, mask } => {
+                leaf.extend([
+                    argument(arg)?,
+                    op(AND, mask),
+                    jump(JUMP_EQ, 0, 1, 0),
+                    answer,
+                ]);
+            }
         }
         Ok(())
     }

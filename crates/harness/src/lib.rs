@@ -1,4 +1,36 @@
-//! (being laid out)
+//! Lets AI agents run commands and scripts on a real machine, inside a fence.
+//!
+//! - [`Engine`]: the pipeline that every action goes through
+//! - [`tools`]: what a model can call
+//! - [`approval`]: who is asked; [`audit`]: what is recorded; [`config`]: where settings come from
+//!
+//! **Invariant:** the library never prompts, prints, or reads the home folder. Front ends hand it
+//! an [`approval::Approver`] and the paths of its configuration layers.
 
+pub mod approval;
 pub mod audit;
 pub mod config;
+mod denial;
+mod engine;
+mod error;
+pub mod event;
+mod execution;
+pub mod exit_code;
+pub mod identifier;
+pub mod output;
+pub mod session;
+mod tasks;
+pub mod tools;
+
+pub use denial::{Denial, DenialKind};
+pub use engine::{Call, Engine, EngineOptions, How, Outcome, StandardInput, subject};
+pub use error::CallError;
+pub use execution::{Cancel, Ending, Execution, Timing, drive};
+pub use ringfence_jail as jail;
+pub use ringfence_policy as policy;
+
+/// Serves the entries for which the program re-executes itself. Call this first thing in `main`,
+/// while the process has a single thread; it returns at once in an ordinary start.
+pub fn init() {
+    ringfence_jail::serve_if_asked();
+}

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ringfence_confine::account;
 use ringfence_policy::action::{Action, RunCommand};
-use ringfence_policy::permissions::{Limits, SandboxPolicy};
+use ringfence_policy::permissions::{Limits, Network, SandboxPolicy, TmpPolicy};
 use ringfence_policy::permit::{Confinement, Permit};
 use rustix::fs::{Mode, OFlags};
 use tokio::net::unix::pipe;
@@ -64,6 +64,8 @@ pub enum Io {
 pub enum Input {
     /// Nowhere.
     Null,
+    /// The harness's own standard input.
+    Inherited,
     /// A descriptor of the caller's.
     From(OwnedFd),
     /// A pipe that the caller writes to.
@@ -113,7 +115,7 @@ impl Session {
         let (stage, fence, limits) = self.stage_for(&confinement).await?;
         let launch = Launch {
             argv: argv(&command)?,
-            environment: environment(&command)?,
+            environment: environment(&command, &confinement)?,
             cwd: RawPath::from(command.cwd.as_path()),
             fence,
             limits: plan::limits(&limits),
@@ -122,7 +124,22 @@ impl Session {
                 Io::Pipes(_) => None,
             },
         };
-        start(stage, &launch, io).await
+        let process = start(stage, &launch, io).await?;
+        self.prepare_next(&confinement).await?;
+        Ok(process)
+    }
+
+    /// Has the next stage made while this command runs, and not before: it would take its core.
+    async fn prepare_next(&self, confinement: &Confinement) -> Result<(), LaunchError> {
+        let world = match confinement {
+            Confinement::Fenced { sandbox, limits } => plan::world(sandbox, limits),
+            Confinement::Unfenced { .. } => World::Machine,
+        };
+        let mut lines = self.lines.lock().await;
+        match lines.iter_mut().find(|(made, _)| *made == world) {
+            Some((_, line)) => line.ask(),
+            None => Ok(()),
+        }
     }
 
     /// A stage in the right world, and the fence that goes with it.
@@ -146,8 +163,6 @@ impl Session {
                     Ok(line) => {
                         let fence = plan::fence(sandbox)?;
                         let stage = line.stage().await?;
-                        // The next stage is made while this command runs.
-                        line.ask()?;
                         Ok((stage, Some(fence), limits.clone()))
                     }
                     Err(LaunchError::CannotEnforce { missing }) => {
@@ -249,9 +264,26 @@ fn argv(command: &RunCommand) -> Result<Vec<Vec<u8>>, LaunchError> {
         .collect()
 }
 
-fn environment(command: &RunCommand) -> Result<Vec<Vec<u8>>, LaunchError> {
-    command
-        .environment
+/// The command's environment, with the marks of the fence in it.
+fn environment(
+    command: &RunCommand,
+    confinement: &Confinement,
+) -> Result<Vec<Vec<u8>>, LaunchError> {
+    let mut environment = command.environment.clone();
+    if let Confinement::Fenced { sandbox, .. } = confinement {
+        environment.insert("RINGFENCE_SANDBOX".to_owned(), "native".to_owned());
+        if sandbox.network != Network::Full {
+            environment.insert(
+                "RINGFENCE_SANDBOX_NETWORK_DISABLED".to_owned(),
+                "1".to_owned(),
+            );
+        }
+        // A temporary folder elsewhere cannot be written.
+        if sandbox.tmp == TmpPolicy::Private && environment.contains_key("TMPDIR") {
+            environment.insert("TMPDIR".to_owned(), "/tmp".to_owned());
+        }
+    }
+    environment
         .iter()
         .map(|(name, value)| without_nul(format!("{name}={value}").into_bytes()))
         .collect()
@@ -303,6 +335,7 @@ fn ends(io: Io) -> io::Result<Ends> {
     };
     let (stdin, sender) = match input {
         Input::From(descriptor) => (descriptor, None),
+        Input::Inherited => (rustix::io::dup(rustix::stdio::stdin())?, None),
         Input::Null => (
             rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?,
             None,

@@ -15,16 +15,27 @@ use super::protocol::{self, LeftRunning, Order, Report};
 pub(super) fn attend(harness: &OwnedFd, command: Pid, own_pids: bool) -> io::Result<()> {
     let children = signal::as_descriptor(libc::SIGCHLD)?;
     let mut command = Some(command);
+    let mut ended = None;
     loop {
         loop {
             match process::reap()? {
-                Reap::Ended(ended) if Some(ended.pid) == command => {
+                Reap::Ended(reaped) if Some(reaped.pid) == command => {
                     command = None;
-                    report_end(harness, &ended, own_pids)?;
+                    ended = Some(reaped);
                 }
                 Reap::Ended(_) => {}
-                Reap::Running => break,
-                Reap::NoChildren => return Ok(()),
+                Reap::Running => {
+                    if let Some(ended) = ended.take() {
+                        report_end(harness, &ended, left_running(own_pids))?;
+                    }
+                    break;
+                }
+                Reap::NoChildren => {
+                    if let Some(ended) = ended.take() {
+                        report_end(harness, &ended, Vec::new())?;
+                    }
+                    return Ok(());
+                }
             }
         }
         let mut polled = [
@@ -75,12 +86,12 @@ fn end(own_pids: bool) -> io::Result<()> {
     Ok(())
 }
 
-fn report_end(harness: &OwnedFd, ended: &Reaped, own_pids: bool) -> io::Result<()> {
+fn report_end(harness: &OwnedFd, ended: &Reaped, left: Vec<LeftRunning>) -> io::Result<()> {
     let report = Report::Exited {
         status: ended.ending.status(),
         cpu_micros: ended.cpu_micros,
         max_rss_kib: ended.max_rss_kib,
-        left: left_running(own_pids),
+        left,
     };
     protocol::send(harness, &report, &[])
 }
@@ -89,14 +100,10 @@ fn report_end(harness: &OwnedFd, ended: &Reaped, own_pids: bool) -> io::Result<(
 fn left_running(own_pids: bool) -> Vec<LeftRunning> {
     const MOST: usize = 64;
     let ours = rustix::process::getpid().as_raw_nonzero().get();
-    let direct = children_of(ours);
-    if direct.is_empty() {
-        return Vec::new();
-    }
     let pids = if own_pids {
         every_process()
     } else {
-        descendants(&direct)
+        descendants(&children_of(ours))
     };
     pids.into_iter()
         .filter(|pid| *pid != ours)

@@ -41,9 +41,9 @@ pub(super) fn hold(
 ) -> io::Result<Held> {
     descriptor::send(ledger, path.as_os_str().as_bytes(), &[])?;
     for _ in 0..TRIES {
-        make(folder, name)?;
+        let made = make(folder, name)?;
         let opened = match look(folder, name)? {
-            Found::Folder(opened) if is_marked(&opened)? => opened,
+            Found::Folder(opened) if made || is_marked(&opened)? => opened,
             // Removed by another run since we found it.
             Found::Nothing => continue,
             Found::Folder(opened) if !is_linked(&opened)? => continue,
@@ -58,12 +58,14 @@ pub(super) fn hold(
 }
 
 /// Makes the folder with its mark in one step, so that nobody can see one without the other.
-fn make(folder: BorrowedFd<'_>, name: &Path) -> io::Result<()> {
+/// Says whether it was made, or was there.
+fn make(folder: BorrowedFd<'_>, name: &Path) -> io::Result<bool> {
     let umask = rustix::process::umask(Mode::empty());
     let made = rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(MARK));
     rustix::process::umask(umask);
     match made {
-        Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(()),
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::EXIST) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }

@@ -203,7 +203,10 @@ impl<'a> Confinement<'a> {
         };
         let failed = |step, what: &'static str| move |error| Failure::new(step, &error, what);
         privilege::no_new_privs().map_err(failed(Step::Identity, "no-new-privileges"))?;
-        let _ = privilege::drop_bounding_set();
+        // In namespaces the warden has done this for all its stages.
+        if !self.workshop.has_namespaces() {
+            privilege::drop_bounding_set().map_err(failed(Step::Identity, "capabilities"))?;
+        }
         let identity = &self.workshop.identity;
         if rustix::process::geteuid().as_raw() != identity.uid {
             privilege::become_user(identity.uid, identity.gid, identity.groups.as_deref())

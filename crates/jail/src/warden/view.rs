@@ -352,7 +352,7 @@ impl Protection<'_> {
             }
             Held::Placeholder(lock) => {
                 let cover = mount::clone_tree(self.canvas.void.as_fd(), Reach::Single)?;
-                mount::attach(cover.as_fd(), mount::place(path)?.as_fd())?;
+                mount::attach(cover.as_fd(), lock.as_fd())?;
                 self.sealed.push(path.to_path_buf());
                 Ok(Some(lock))
             }

@@ -116,6 +116,9 @@ fn enter_namespaces(identity: &Identity, own_network: bool) -> Result<(), Failur
     if own_network {
         namespace::loopback_up().map_err(failed(Step::Loopback, "loopback"))?;
     }
+    // No stage ever needs to gain a capability by running a program.
+    ringfence_confine::privilege::drop_bounding_set()
+        .map_err(failed(Step::Identity, "capabilities"))?;
     // A second lock: the filter refuses to make user namespaces too.
     let _ = namespace::forbid_nested_user_namespaces();
     Ok(())

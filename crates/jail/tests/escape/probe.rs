@@ -471,8 +471,8 @@ fn fork_until_refused() -> io::Result<()> {
                 unsafe { libc::kill(-1, libc::SIGKILL) };
                 return Err(error);
             }
-            // SAFETY: pause takes nothing; the child is killed with the run.
             0 => loop {
+                // SAFETY: pause takes nothing; the child is killed with the run.
                 unsafe { libc::pause() };
             },
             _ => {}

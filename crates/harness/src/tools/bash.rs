@@ -1,0 +1,116 @@
+//! `bash`: a text for bash, as spec 4 has it.
+
+use std::time::Duration;
+
+use ringfence_policy::action::{FenceRequest, RunCommand};
+use ringfence_policy::command_line::Profile;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::command::{add, add_common, bash_like, how, in_shell, long_output, workdir};
+use super::{Tool, arguments};
+use crate::engine::{Engine, Outcome};
+use crate::error::CallError;
+use crate::execution::Ending;
+use crate::output::Excerpt;
+
+pub(super) const TOOL: Tool = Tool {
+    name: "bash",
+    aliases: &[],
+    description: "Runs a bash command inside the fence and returns its output.",
+    schema: arguments::schema::<Arguments>,
+    run: |engine, call, value| {
+        Box::pin(async move {
+            let arguments: Arguments = arguments::read("bash", value)?;
+            if arguments.command.trim().is_empty() {
+                return Err(CallError::EmptyCommand);
+            }
+            if arguments.run_in_background == Some(true) {
+                return Err(CallError::BadArguments {
+                    tool: "bash".to_owned(),
+                    message: "`run_in_background`: commands can only run in the foreground; end \
+                              the command with ` &` to leave it running"
+                        .to_owned(),
+                });
+            }
+            let timeout = timeout(engine, arguments.timeout)?;
+            let shell = bash_like(engine);
+            let (line, environment) =
+                in_shell(engine, call, &shell, arguments.command, Profile::Login).await;
+            let leaves = arguments.dangerously_disable_sandbox.unwrap_or(false);
+            let command = RunCommand {
+                tool: "bash".to_owned(),
+                line,
+                cwd: workdir(engine, None)?,
+                environment,
+                fence: if leaves { FenceRequest::Leave } else { FenceRequest::Stay },
+                justification: None,
+                description: arguments.description,
+            };
+            let outcome = engine.run_command(call, command, how(timeout)).await?;
+            Ok(reply(engine, &outcome))
+        })
+    },
+};
+
+/// The arguments of `bash`.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Arguments {
+    /// The command.
+    command: String,
+    /// The most time to take, in milliseconds (120000 unless told, at most 600000).
+    timeout: Option<u64>,
+    /// What the command does, in five to ten words.
+    description: Option<String>,
+    /// Return at once and go on in the background.
+    run_in_background: Option<bool>,
+    /// Run outside the fence, where the configuration lets a call ask for that.
+    #[serde(rename = "dangerouslyDisableSandbox")]
+    dangerously_disable_sandbox: Option<bool>,
+}
+
+fn timeout(engine: &Engine, asked: Option<u64>) -> Result<Duration, CallError> {
+    let most = engine.config.bash.max_timeout;
+    match asked.map(Duration::from_millis) {
+        Some(asked) if asked > most => Err(CallError::TimeoutTooLong {
+            given: u64::try_from(asked.as_millis()).unwrap_or(u64::MAX),
+            most: u64::try_from(most.as_millis()).unwrap_or(u64::MAX),
+        }),
+        Some(asked) => Ok(asked),
+        None => Ok(engine.config.bash.default_timeout),
+    }
+}
+
+fn reply(engine: &Engine, outcome: &Outcome) -> Value {
+    let execution = &outcome.execution;
+    let most = engine.max_output_chars();
+    let stdout = Excerpt::of(&execution.output.stdout, most);
+    let stderr = Excerpt::of(&execution.output.stderr, most);
+    let code = execution.exit_code();
+    let omitted = stdout.omitted_bytes + stderr.omitted_bytes;
+    let mut reply = json!({
+        "stdout": stdout.text,
+        "stderr": stderr.text,
+        "exitCode": code,
+        "interrupted": execution.ending != Ending::Exited,
+        "isImage": false,
+        "durationMs": execution.duration.as_millis(),
+        "sandbox": outcome.sandbox,
+    });
+    let file = long_output(engine, outcome);
+    if omitted > 0 {
+        let place = match &file {
+            Some(path) => format!("the whole output is in {path}"),
+            None => "the rest was not kept".to_owned(),
+        };
+        let total = execution.output.both.total();
+        reply["summary"] =
+            json!(format!("{omitted} of {total} bytes of output are left out; {place}"));
+    }
+    add(&mut reply, "rawOutputPath", file);
+    add(&mut reply, "backgroundTaskId", outcome.task.clone());
+    add(&mut reply, "returnCodeInterpretation", crate::exit_code::interpret(code));
+    add_common(&mut reply, outcome);
+    reply
+}

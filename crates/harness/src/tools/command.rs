@@ -1,0 +1,200 @@
+//! What the command tools share: where a command runs, with which environment, and how its
+//! outcome is told in spec 2's words.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ringfence_policy::ShellKind;
+use ringfence_policy::action::{FenceRequest, RunCommand};
+use ringfence_policy::command_line::{CommandLine, Profile, Shell};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::engine::{Call, Engine, How, Outcome, StandardInput};
+use crate::error::CallError;
+use crate::execution::Ending;
+use crate::output::{Excerpt, HeadTail};
+use crate::session::{merge_login_environment, parse_environment};
+
+/// Where a call asks to run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum SandboxPermissions {
+    /// Where the policy puts it.
+    #[default]
+    UseDefault,
+    /// Outside the fence, after somebody has been asked.
+    RequireEscalated,
+}
+
+impl From<SandboxPermissions> for FenceRequest {
+    fn from(permissions: SandboxPermissions) -> Self {
+        match permissions {
+            SandboxPermissions::UseDefault => Self::Stay,
+            SandboxPermissions::RequireEscalated => Self::Leave,
+        }
+    }
+}
+
+/// The folder that a call names, relative to the session's.
+pub(super) fn workdir(engine: &Engine, asked: Option<&str>) -> Result<PathBuf, CallError> {
+    let path = engine.ground.cwd.join(asked.unwrap_or("."));
+    let unusable = |reason| CallError::Workdir { path: path.clone(), reason };
+    let resolved = path.canonicalize().map_err(unusable)?;
+    if !resolved.is_dir() {
+        return Err(unusable(std::io::ErrorKind::NotADirectory.into()));
+    }
+    Ok(resolved)
+}
+
+/// How a command of a model's is run.
+pub(super) fn how(timeout: Duration) -> How {
+    How { timeout: Some(timeout), input: StandardInput::Null }
+}
+
+/// A shell command line and the environment to run it with. A login shell is served from a
+/// snapshot of the login environment; where none could be taken, the profile is read each time.
+pub(super) async fn in_shell(
+    engine: &Engine,
+    call: &Call,
+    shell: &Shell,
+    text: String,
+    profile: Profile,
+) -> (CommandLine, BTreeMap<String, String>) {
+    let line = |profile| CommandLine::Shell { shell: shell.clone(), text: text.clone(), profile };
+    if profile == Profile::Plain || !shell.kind.is_bourne() {
+        return (line(profile), engine.environment.clone());
+    }
+    match login_environment(engine, call).await {
+        Some(environment) => (line(Profile::Plain), environment.clone()),
+        None => (line(Profile::Login), engine.environment.clone()),
+    }
+}
+
+/// The environment after the user's profile, taken once per session, inside the fence.
+async fn login_environment<'a>(
+    engine: &'a Engine,
+    call: &Call,
+) -> Option<&'a BTreeMap<String, String>> {
+    engine.login.get_or_init(|| take_login_environment(engine, call)).await.as_ref()
+}
+
+async fn take_login_environment(
+    engine: &Engine,
+    call: &Call,
+) -> Option<BTreeMap<String, String>> {
+    const LONGEST: Duration = Duration::from_secs(10);
+    let command = RunCommand {
+        tool: "login-environment".to_owned(),
+        line: CommandLine::Shell {
+            shell: engine.shell.clone(),
+            text: "env -0".to_owned(),
+            profile: Profile::Login,
+        },
+        cwd: engine.ground.cwd.clone(),
+        environment: engine.environment.clone(),
+        fence: FenceRequest::Stay,
+        justification: None,
+        description: None,
+    };
+    let taken = engine.run_quietly(command, how(LONGEST)).await;
+    let login = match &taken {
+        Ok(outcome) if outcome.execution.exit_code() == 0 => {
+            let stdout = &outcome.execution.output.stdout;
+            parse_environment(&[stdout.head(), &stdout.tail()].concat())
+        }
+        _ => None,
+    };
+    if login.is_none() {
+        engine.notice(
+            call,
+            "the login environment could not be taken; the profile is read by every command"
+                .to_owned(),
+        );
+    }
+    login.map(|login| {
+        merge_login_environment(&engine.config.environment, &engine.environment, login)
+    })
+}
+
+/// The shell for a tool that is called after one: the session's if it is of that kind.
+pub(super) fn bash_like(engine: &Engine) -> Shell {
+    let session = &engine.shell;
+    if session.kind == ShellKind::Bash {
+        return session.clone();
+    }
+    ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
+        .iter()
+        .find(|path| Path::new(path).is_file())
+        .map_or_else(
+            || session.clone(),
+            |path| Shell { kind: ShellKind::Bash, path: PathBuf::from(path) },
+        )
+}
+
+/// A stream of a reply.
+#[derive(Debug, Serialize)]
+struct StreamOutput {
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated_after_lines: Option<u64>,
+}
+
+impl StreamOutput {
+    fn of(buffer: &HeadTail, most_chars: usize) -> Self {
+        let excerpt = Excerpt::of(buffer, most_chars);
+        Self { text: excerpt.text, truncated_after_lines: excerpt.lines_before_cut }
+    }
+}
+
+/// An outcome as spec 2's `ExecToolCallOutput`.
+pub(super) fn exec_output(engine: &Engine, outcome: &Outcome) -> Value {
+    let execution = &outcome.execution;
+    let most = engine.max_output_chars();
+    let mut reply = json!({
+        "exit_code": execution.exit_code(),
+        "stdout": StreamOutput::of(&execution.output.stdout, most),
+        "stderr": StreamOutput::of(&execution.output.stderr, most),
+        "aggregated_output": StreamOutput::of(&execution.output.both, most),
+        "duration": execution.duration.as_millis(),
+        "timed_out": execution.ending == Ending::TimedOut,
+        "sandbox": outcome.sandbox,
+    });
+    add(&mut reply, "exit_code_meaning", crate::exit_code::interpret(execution.exit_code()));
+    add(&mut reply, "raw_output_path", long_output(engine, outcome));
+    add_common(&mut reply, outcome);
+    reply
+}
+
+/// The file with the whole output, if the reply leaves some of it out.
+pub(super) fn long_output(engine: &Engine, outcome: &Outcome) -> Option<String> {
+    let output = &outcome.execution.output;
+    let cut = output.both.total() > engine.max_output_chars() as u64;
+    output.file.as_ref().filter(|_| cut).map(|path| path.display().to_string())
+}
+
+/// What every command reply may carry.
+pub(super) fn add_common(reply: &mut Value, outcome: &Outcome) {
+    if !outcome.denials.is_empty() {
+        reply["denials"] = json!(outcome.denials);
+    }
+    add(reply, "not_retried", outcome.not_retried.clone());
+    if !outcome.execution.exit.left_running.is_empty() {
+        let left: Vec<Value> = outcome
+            .execution
+            .exit
+            .left_running
+            .iter()
+            .map(|left| json!({ "pid": left.pid, "command": left.command }))
+            .collect();
+        reply["background_processes"] = json!(left);
+    }
+}
+
+pub(super) fn add(reply: &mut Value, name: &str, value: Option<String>) {
+    if let Some(value) = value {
+        reply[name] = Value::String(value);
+    }
+}
