@@ -24,7 +24,7 @@ pub struct RunLimits {
     pub log_lines: u64,
     /// Values that the `report` bridge takes.
     pub reports: usize,
-    /// Calls of asynchronous host functions that may be under way at once; more are read later.
+    /// Calls of asynchronous host functions that may be under way at once; more wait.
     pub pending_calls: usize,
 }
 

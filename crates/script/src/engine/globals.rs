@@ -20,14 +20,7 @@ pub(crate) const NATIVES: &[Native] = &[
 pub(crate) const LEVELS: [&str; 5] = ["log", "info", "warn", "error", "debug"];
 
 /// What the engine brings and a script must not have.
-const REMOVED: [&str; 6] = [
-    "eval",
-    "SharedArrayBuffer",
-    "Atomics",
-    "performance",
-    "navigator",
-    "DOMException",
-];
+const REMOVED: [&str; 4] = ["eval", "SharedArrayBuffer", "Atomics", "InternalError"];
 
 /// Hooks into the making of stack traces. Without them a script cannot forge the text that we read.
 const REMOVED_FROM_ERROR: [&str; 2] = ["prepareStackTrace", "stackTraceLimit"];

@@ -2,7 +2,7 @@
 //!
 //! Every frame is hostile until it has been read. A worker that breaks the protocol is stopped.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,8 +23,9 @@ use crate::value::{self, ErrorValue, FunctionWriter, Shared as Container, Value}
 
 /// How long to wait for word of how a lost process ended.
 const ENDING_WAIT: Duration = Duration::from_secs(2);
-/// Answers that may wait for the worker to read them before we stop reading its frames.
-const OUTBOX_HIGH: usize = 1 << 20;
+/// Answers and arguments that may wait, in messages of the largest size. A worker does not read while it
+/// writes, so we cannot make it wait by not reading: beyond this it is refused or stopped.
+const MOST_WAITING: usize = 8;
 
 /// Serves one run.
 pub(crate) struct Service<'a> {
@@ -34,6 +35,9 @@ pub(crate) struct Service<'a> {
     report: Option<ReportSink>,
     functions: Functions,
     running: FuturesUnordered<BoxFuture<'static, (Pending, HostResult)>>,
+    /// Calls beyond those that may run at once, with the size of their arguments.
+    queued: VecDeque<(u64, HostFunction, Vec<Value>, usize)>,
+    queued_bytes: usize,
     invocations: HashMap<u64, oneshot::Sender<HostResult>>,
     next_invocation: u64,
     inbox: Vec<u8>,
@@ -136,6 +140,8 @@ impl<'a> Service<'a> {
             report: options.report.clone(),
             functions,
             running: FuturesUnordered::new(),
+            queued: VecDeque::new(),
+            queued_bytes: 0,
             invocations: HashMap::new(),
             next_invocation: 0,
             inbox: Vec::new(),
@@ -221,14 +227,21 @@ impl<'a> Service<'a> {
                 return end;
             }
             self.flush();
-            let reading =
-                self.outbox.len() < OUTBOX_HIGH && self.running.len() < self.limits.pending_calls;
+            if self.outbox.len() > self.most_waiting() {
+                return End::Broken("it does not read its answers".to_owned());
+            }
             tokio::select! {
                 biased;
                 () = self.shared.terminated.notified() => return End::Terminated,
-                Some((pending, outcome)) = self.running.next() => self.ended(&pending, outcome),
+                Some((pending, outcome)) = self.running.next() => {
+                    self.ended(&pending, outcome);
+                    if let Some((call, function, arguments, size)) = self.queued.pop_front() {
+                        self.queued_bytes -= size;
+                        self.start(call, &function, arguments);
+                    }
+                }
                 Some(request) = asked.recv() => self.request(request),
-                ready = self.stream.readable(), if reading => {
+                ready = self.stream.readable() => {
                     if ready.is_err() {
                         return End::Lost;
                     }
@@ -368,6 +381,7 @@ impl<'a> Service<'a> {
     }
 
     fn call(&mut self, call: u64, function: u64, arguments: &[u8]) -> Result<(), String> {
+        let size = arguments.len() + 64;
         let arguments = self.decode_list(arguments)?;
         let function = usize::try_from(function)
             .ok()
@@ -375,17 +389,30 @@ impl<'a> Service<'a> {
         let function = function
             .ok_or("a call of a function that does not exist")?
             .clone();
+        if !function.is_async() || self.running.len() < self.limits.pending_calls {
+            self.start(call, &function, arguments);
+        } else if self.queued_bytes + size < self.most_waiting() {
+            self.queued_bytes += size;
+            self.queued.push_back((call, function, arguments, size));
+        } else {
+            let error = HostError::named("RangeError", "too many calls of host functions are waiting");
+            self.ended(&Pending::Call(call), Err(error));
+        }
+        Ok(())
+    }
+
+    fn most_waiting(&self) -> usize {
+        self.limits.message.bytes.saturating_mul(MOST_WAITING)
+    }
+
+    fn start(&mut self, call: u64, function: &HostFunction, arguments: Vec<Value>) {
         match function.begin(arguments) {
             Ok(outcome) => self.ended(&Pending::Call(call), outcome),
             Err(future) => {
-                self.running.push(
-                    future
-                        .map(move |outcome| (Pending::Call(call), outcome))
-                        .boxed(),
-                );
+                let ended = future.map(move |outcome| (Pending::Call(call), outcome));
+                self.running.push(ended.boxed());
             }
         }
-        Ok(())
     }
 
     /// A host function or promise has ended: tell the script.

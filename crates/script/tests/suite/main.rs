@@ -2,6 +2,8 @@
 //!
 //! Every case of `spec` and `marshaling` runs on every runtime; the rest concerns processes.
 
+mod escape;
+mod marshaling;
 mod spec;
 mod stage;
 
@@ -14,7 +16,7 @@ fn main() -> std::process::ExitCode {
     let mut trials = Vec::new();
     for stage in [Stage::Forked, Stage::Thread] {
         let prefix = stage.name();
-        for (name, case) in [spec::cases()].concat() {
+        for (name, case) in [spec::cases(), marshaling::cases(), escape::cases()].concat() {
             trials.push(trial(format!("{prefix}::{name}"), stage, case));
         }
     }
