@@ -29,12 +29,12 @@ const REST: Duration = Duration::from_millis(2);
 pub fn hold(
     contenders: &mut [Contender<'_>],
     times: &mut [Times],
-    rounds: usize,
+    rounds: u32,
 ) -> Result<(), Trouble> {
     let many = contenders.len();
     for round in 0..rounds {
         for step in 0..many {
-            let index = (round + step) % many;
+            let index = (round as usize + step) % many;
             let took = (contenders[index].turn)()
                 .map_err(|trouble| format!("{}: {trouble}", contenders[index].name))?;
             times[index].0.push(took);
