@@ -25,7 +25,10 @@ fn table(page: &str, heading: &str) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for line in lines.by_ref().take_while(|line| line.starts_with('|')) {
         let line = line.replace("\\|", "\u{1}");
-        let cells = line.trim_matches('|').split('|').map(|cell| cell.trim().replace('\u{1}', "|"));
+        let cells = line
+            .trim_matches('|')
+            .split('|')
+            .map(|cell| cell.trim().replace('\u{1}', "|"));
         rows.push(cells.collect());
     }
     rows
@@ -36,12 +39,20 @@ fn ground() -> Ground {
 }
 
 fn command_in(cell: &str) -> String {
-    cell.strip_prefix('`').and_then(|c| c.strip_suffix('`')).unwrap_or_else(|| panic!("{cell}")).to_owned()
+    cell.strip_prefix('`')
+        .and_then(|c| c.strip_suffix('`'))
+        .unwrap_or_else(|| panic!("{cell}"))
+        .to_owned()
 }
 
 fn verdict(text: &str) -> &'static str {
-    let (ground, sandbox, limits, rules, remembered) =
-        (ground(), SandboxPolicy::workspace_write("/home/u/work"), Limits::default(), RuleSet::default(), Remembered::default());
+    let (ground, sandbox, limits, rules, remembered) = (
+        ground(),
+        SandboxPolicy::workspace_write("/home/u/work"),
+        Limits::default(),
+        RuleSet::default(),
+        Remembered::default(),
+    );
     let bench = Bench {
         ground: &ground,
         sandbox: &sandbox,
@@ -54,7 +65,10 @@ fn verdict(text: &str) -> &'static str {
     let command = RunCommand {
         tool: "bash".into(),
         line: CommandLine::Shell {
-            shell: Shell { kind: ShellKind::Bash, path: "/bin/bash".into() },
+            shell: Shell {
+                kind: ShellKind::Bash,
+                path: "/bin/bash".into(),
+            },
             text: text.to_owned(),
             profile: Profile::Plain,
         },
@@ -69,12 +83,18 @@ fn verdict(text: &str) -> &'static str {
 
 #[test]
 fn the_classes_page_says_what_check_says() {
-    let rows = table(&page("command-classes.md"), "| command | verdict | class | why |");
+    let rows = table(
+        &page("command-classes.md"),
+        "| command | verdict | class | why |",
+    );
     assert!(rows.len() >= 20, "only {} examples", rows.len());
     for row in rows {
         let command = command_in(&row[0]);
         let found = classify(
-            &understand(CommandText::Shell { kind: ShellKind::Bash, text: &command }),
+            &understand(CommandText::Shell {
+                kind: ShellKind::Bash,
+                text: &command,
+            }),
             &ground(),
         );
         let why: Vec<&str> = found.deciding().map(|reason| reason.why.as_str()).collect();
@@ -87,7 +107,11 @@ fn the_classes_page_says_what_check_says() {
 #[test]
 fn the_rules_page_says_what_the_rules_decide() {
     let page = page("rules.md");
-    let blocks: Vec<&str> = page.split("```toml\n").skip(1).filter_map(|b| b.split("```").next()).collect();
+    let blocks: Vec<&str> = page
+        .split("```toml\n")
+        .skip(1)
+        .filter_map(|b| b.split("```").next())
+        .collect();
     for block in &blocks {
         RuleSet::parse(Layer::User, "rules.md", block).unwrap();
     }
@@ -96,7 +120,10 @@ fn the_rules_page_says_what_the_rules_decide() {
     assert!(rows.len() >= 10);
     for row in rows {
         let command = command_in(&row[0]);
-        let facts = understand(CommandText::Shell { kind: ShellKind::Bash, text: &command });
+        let facts = understand(CommandText::Shell {
+            kind: ShellKind::Bash,
+            text: &command,
+        });
         let found = set.decide(&facts, &ground(), "bash");
         let decision = found.map_or("-".to_owned(), |found| found.decision.to_string());
         assert_eq!(decision, row[1], "{command}");

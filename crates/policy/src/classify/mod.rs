@@ -166,6 +166,9 @@ pub(crate) fn class_of_the_rest(facts: &Facts) -> Class {
     worst.unwrap_or(Class::ReadOnly).max(unclear)
 }
 
+/// How many reasons are kept.
+const MAX_REASONS: usize = 200;
+
 /// Findings as they come in.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
@@ -192,7 +195,12 @@ impl Findings {
     }
 
     fn push(&mut self, reason: Reason) {
-        if !self.reasons.contains(&reason) {
+        if self.reasons.len() >= MAX_REASONS {
+            // Enough is said; only something worse is still of interest.
+            if self.reasons.iter().all(|known| known.class < reason.class) {
+                self.reasons.push(reason);
+            }
+        } else if !self.reasons.contains(&reason) {
             self.reasons.push(reason);
         }
     }

@@ -119,8 +119,15 @@ const INTERPRETERS: &[&str] = &[
 
 /// Looks at the whole of a command.
 pub(super) fn judge(facts: &Facts, findings: &mut Findings) {
-    for runner in facts.commands.iter().filter(|command| interprets(command)) {
-        downloaded(facts, runner, findings);
+    let sources: Vec<&SimpleCommand> = facts
+        .commands
+        .iter()
+        .filter(|command| downloads(command))
+        .collect();
+    if !sources.is_empty() {
+        for runner in facts.commands.iter().filter(|command| interprets(command)) {
+            downloaded(facts, &sources, runner, findings);
+        }
     }
     for shell in facts
         .commands
@@ -156,12 +163,16 @@ fn interprets(command: &SimpleCommand) -> bool {
 
 /// A download that flows into something that runs it: by a pipe, or by a substitution in its
 /// arguments.
-fn downloaded(facts: &Facts, runner: &SimpleCommand, findings: &mut Findings) {
+fn downloaded(
+    facts: &Facts,
+    sources: &[&SimpleCommand],
+    runner: &SimpleCommand,
+    findings: &mut Findings,
+) {
+    let takes = takes_input(runner);
     let by_pipe = || {
-        facts
-            .commands
-            .iter()
-            .find(|source| downloads(source) && source.feeds(runner) && takes_input(runner))
+        let mut sources = sources.iter().copied();
+        sources.find(|source| takes && source.feeds(runner))
     };
     let by_word = || {
         runner

@@ -476,6 +476,7 @@ pub(super) fn standard_input(
     walker: &mut Walker,
     statement: &Statement,
     pipeline: usize,
+    before: usize,
     spot: &Spot,
 ) {
     let readers: Vec<usize> = walker
@@ -483,6 +484,7 @@ pub(super) fn standard_input(
         .commands
         .iter()
         .enumerate()
+        .skip(before)
         .filter(|(_, c)| c.pipeline == pipeline && c.reads_script())
         .map(|(index, _)| index)
         .collect();

@@ -19,6 +19,8 @@ use crate::shell::ShellKind;
 
 /// How many values of a variable, and how many supposed commands of one command, are followed.
 const MAX_SUPPOSED: usize = 6;
+/// How many commands are followed.
+const MAX_COMMANDS: usize = 1000;
 /// How many directories a command may be in before they count as unknown.
 const MAX_DIRECTORIES: usize = 6;
 
@@ -131,6 +133,7 @@ impl Walker {
         });
         self.pipelines += 1;
         let pipeline = self.pipelines;
+        let before = self.facts.commands.len();
         for (stage, part) in statement.stages.iter().enumerate() {
             let mut ancestry = spot.ancestry.clone();
             ancestry.push((pipeline, stage));
@@ -145,7 +148,7 @@ impl Walker {
             };
             self.stage(part, &spot);
         }
-        super::follow::standard_input(self, statement, pipeline, spot);
+        super::follow::standard_input(self, statement, pipeline, before, spot);
     }
 
     fn stage(&mut self, stage: &Stage, spot: &Spot) {
@@ -424,7 +427,8 @@ impl Walker {
 
     /// Notes a command, what it stands for, and what it runs.
     pub(super) fn command(&mut self, words: Vec<Word>, given: Vec<Assignment>, spot: &Spot) {
-        if self.budget.spend(words.len() + 8).is_err() || self.facts.commands.len() >= 4096 {
+        if self.budget.spend(words.len() + 8).is_err() || self.facts.commands.len() >= MAX_COMMANDS
+        {
             return self.unclear(Obstacle::TooMuchWork, "");
         }
         let Some(first) = words.first() else { return };

@@ -17,6 +17,9 @@ pub struct Word {
     pub pieces: Vec<Piece>,
 }
 
+/// A word with more pieces than this that stand for something else is not expanded.
+const MAX_OPEN_PIECES: usize = 12;
+
 /// A part of a word that is not literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
@@ -105,14 +108,22 @@ impl Word {
     /// that the text is seen to give them: alternatives, each a sequence of words. Only good for
     /// finding danger, because at run time the values may still be others.
     pub fn supposed(&self, limit: usize) -> Vec<Vec<Self>> {
-        let open = self.pieces.iter().position(|piece| match piece {
+        let is_open = |piece: &Piece| match piece {
             Piece::Choice(_) => true,
             Piece::Parameter { values, .. } => !values.is_empty(),
             _ => false,
-        });
-        let Some(at) = open else {
+        };
+        let mut open = self
+            .pieces
+            .iter()
+            .enumerate()
+            .filter(|(_, piece)| is_open(piece));
+        let Some((at, _)) = open.next() else {
             return vec![vec![self.clone()]];
         };
+        if open.count() > MAX_OPEN_PIECES {
+            return vec![vec![self.clone()]];
+        }
         let with = |middle: &[Piece]| {
             let mut pieces = self.pieces[..at].to_vec();
             pieces.extend_from_slice(middle);

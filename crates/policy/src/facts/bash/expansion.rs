@@ -21,7 +21,7 @@ impl Parser<'_, '_> {
         self.budget.spend(1)?;
         match self.peek_at(1) {
             Some(b'(') => self.dollar_parenthesis(build),
-            Some(b'{') => self.dollar_brace(build, quoted),
+            Some(b'{') => self.deeper(|parser| parser.dollar_brace(build, quoted)),
             Some(b'[') => self.syntax(),
             Some(b'\'') if !quoted => self.ansi(build),
             Some(b'"') if !quoted => {
@@ -123,7 +123,7 @@ impl Parser<'_, '_> {
     /// `<(…)` or `>(…)`.
     pub(super) fn process(&mut self, build: &mut Build) -> Parsed<()> {
         if self.kind == ShellKind::Sh {
-            return self.syntax();
+            self.doubt();
         }
         self.at += 2;
         let script = self.substituted()?;
@@ -366,7 +366,7 @@ impl Parser<'_, '_> {
     /// `$'…'`.
     fn ansi(&mut self, build: &mut Build) -> Parsed<()> {
         if self.kind == ShellKind::Sh {
-            return self.syntax();
+            self.doubt();
         }
         self.at += 2;
         build.text.quoted = true;

@@ -10,7 +10,7 @@ use crate::{facts::command::Direction, shell::ShellKind};
 /// Words that the grammar reserves where a command may begin.
 const RESERVED: &[&str] = &[
     "if", "then", "elif", "else", "fi", "for", "while", "until", "select", "do", "done", "case",
-    "esac", "function", "time", "coproc", "{", "}", "!", "[[", "in",
+    "esac", "function", "time", "coproc", "{", "}", "!", "[[", "]]", "in",
 ];
 
 /// Words of Zsh that would be read as programs here.
@@ -161,7 +161,8 @@ impl Parser<'_, '_> {
     fn reserved(&self) -> Option<&'static str> {
         let rest = &self.text.as_bytes()[self.at..];
         let first = *rest.first()?;
-        if !(first.is_ascii_lowercase() || matches!(first, b'{' | b'}' | b'!' | b'[' | b'-')) {
+        if !(first.is_ascii_lowercase() || matches!(first, b'{' | b'}' | b'!' | b'[' | b']' | b'-'))
+        {
             return None;
         }
         let ends = |length: usize| {
@@ -190,6 +191,8 @@ impl Parser<'_, '_> {
         let body = match self.reserved() {
             None if self.peek() == Some(b'(') => Some(self.deeper(Self::subshell)?),
             None => None,
+            // Behind a pipe it is the program of that name.
+            Some("time") => None,
             Some(word) => {
                 self.at += word.len();
                 Some(self.deeper(|parser| parser.compound(word))?)
@@ -213,11 +216,16 @@ impl Parser<'_, '_> {
 
     fn subshell(&mut self) -> Parsed<Body> {
         if self.looking_at("((") {
+            let start = self.at;
             if self.kind == ShellKind::Sh {
                 // Arithmetic for some of these shells, two subshells for the others.
-                return self.syntax();
+                self.doubt();
+                self.at += 1;
+                if let Ok(script) = self.parenthesised() {
+                    return Ok(Body::Group(script));
+                }
+                self.at = start;
             }
-            let start = self.at;
             self.at += 2;
             let mut build = Build::default();
             match self.arithmetic(&mut build, false) {
@@ -229,7 +237,8 @@ impl Parser<'_, '_> {
             }
         }
         self.at += 1;
-        Ok(Body::Group(self.parenthesised()?))
+        let script = self.parenthesised()?;
+        Ok(Body::Group(self.filled(script)?))
     }
 
     fn compound(&mut self, word: &str) -> Parsed<Body> {
@@ -249,7 +258,7 @@ impl Parser<'_, '_> {
             "case" => self.case(),
             "function" => {
                 self.blanks()?;
-                let Some(name) = self.word(Until::Blank)? else {
+                let Some(name) = self.separate_word()? else {
                     return self.syntax();
                 };
                 let Some(name) = name.word.literal else {
@@ -264,6 +273,8 @@ impl Parser<'_, '_> {
             }
             "[[" => self.test(),
             "coproc" => {
+                // Whether the next word is a name or a program depends on what follows it.
+                self.doubt();
                 self.blanks()?;
                 Ok(Body::Coprocess(Box::new(self.stage()?)))
             }
@@ -279,6 +290,14 @@ impl Parser<'_, '_> {
             Some(found) if words.contains(&found) => self.at += found.len(),
             _ => return self.syntax(),
         }
+        self.filled(script)
+    }
+
+    /// A list that must not be empty.
+    fn filled(&self, script: Script) -> Parsed<Script> {
+        if script.statements.is_empty() {
+            return self.syntax();
+        }
         Ok(script)
     }
 
@@ -287,7 +306,7 @@ impl Parser<'_, '_> {
         loop {
             let mut part = Script::default();
             self.list(&mut part, End::Words(&["elif", "else", "fi"]))?;
-            parts.push(part);
+            parts.push(self.filled(part)?);
             match self.reserved() {
                 Some("elif") => {
                     self.at += 4;
@@ -328,7 +347,7 @@ impl Parser<'_, '_> {
                 self.at += 2;
                 loop {
                     self.blanks()?;
-                    let Some(word) = self.word(Until::Blank)? else {
+                    let Some(word) = self.separate_word()? else {
                         break;
                     };
                     words.push(word);
@@ -361,7 +380,7 @@ impl Parser<'_, '_> {
 
     fn case(&mut self) -> Parsed<Body> {
         self.blanks()?;
-        let Some(subject) = self.word(Until::Blank)? else {
+        let Some(subject) = self.separate_word()? else {
             return self.syntax();
         };
         let (mut words, mut arms) = (vec![subject], Vec::new());
@@ -379,7 +398,7 @@ impl Parser<'_, '_> {
             self.eat("(");
             loop {
                 self.blanks()?;
-                let Some(pattern) = self.word(Until::Blank)? else {
+                let Some(pattern) = self.separate_word()? else {
                     return self.syntax();
                 };
                 words.push(pattern);
@@ -399,7 +418,10 @@ impl Parser<'_, '_> {
     fn function(&mut self, name: String) -> Parsed<Body> {
         self.empty_lines()?;
         let body = self.deeper(Self::stage)?;
-        if matches!(body.body, Body::Simple { .. } | Body::Function { .. }) {
+        if matches!(
+            body.body,
+            Body::Simple { .. } | Body::Function { .. } | Body::Coprocess(_)
+        ) {
             return self.syntax();
         }
         Ok(Body::Function {
@@ -426,7 +448,7 @@ impl Parser<'_, '_> {
                     } else {
                         Until::Blank
                     };
-                    let Some(word) = self.word(until)? else {
+                    let Some(word) = self.separate(until)? else {
                         return self.syntax();
                     };
                     if word.word.is("]]") && !word.quoted {
@@ -458,7 +480,7 @@ impl Parser<'_, '_> {
             if (words.is_empty() || declares) && self.assignment(&mut assignments, &mut words)? {
                 continue;
             }
-            let Some(word) = self.word(Until::Blank)? else {
+            let Some(word) = self.separate_word()? else {
                 break;
             };
             if words.is_empty() && assignments.is_empty() && redirects.is_empty() && !word.quoted {
@@ -493,16 +515,12 @@ impl Parser<'_, '_> {
         if name.is_empty() {
             return Ok(false);
         }
+        // Bash reads up to the closing bracket here, blanks and all.
         if self.peek() == Some(b'[') {
-            let indexed = self.text[self.at..]
-                .split([' ', '\n', '\t'])
-                .next()
-                .is_some_and(|word| word.contains("]=") || word.contains("]+="));
-            if !indexed {
-                self.at = start;
-                return Ok(false);
-            }
             self.subscript()?;
+            if !matches!(self.peek(), Some(b'=' | b'+')) {
+                return self.syntax();
+            }
         }
         if !(self.eat("+=") || self.eat("=")) {
             self.at = start;
@@ -514,13 +532,20 @@ impl Parser<'_, '_> {
                 if self.eat(")") {
                     break;
                 }
-                let Some(value) = self.word(Until::Blank)? else {
+                let Some(value) = self.separate_word()? else {
                     return self.syntax();
                 };
                 found.push(Assign {
                     name: name.clone(),
                     value,
                 });
+            }
+            // Anything that follows directly still belongs to the assignment.
+            if !matches!(
+                self.peek(),
+                None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>')
+            ) {
+                return self.syntax();
             }
         } else {
             let value = self.word(Until::Blank)?.unwrap_or_default();
@@ -534,6 +559,18 @@ impl Parser<'_, '_> {
             });
         }
         Ok(true)
+    }
+
+    /// A word that stands by itself; `#` in front of it begins a comment.
+    fn separate_word(&mut self) -> Parsed<Option<Text>> {
+        self.separate(Until::Blank)
+    }
+
+    fn separate(&mut self, until: Until) -> Parsed<Option<Text>> {
+        if self.peek() == Some(b'#') {
+            return Ok(None);
+        }
+        self.word(until)
     }
 
     /// A redirection, if one begins here.
@@ -558,7 +595,7 @@ impl Parser<'_, '_> {
         }
         let direction = if self.eat("<<<") {
             self.blanks()?;
-            let Some(text) = self.word(Until::Blank)? else {
+            let Some(text) = self.separate_word()? else {
                 return self.syntax();
             };
             return Ok(Some(Redirect::Here(std::rc::Rc::new(
@@ -594,7 +631,7 @@ impl Parser<'_, '_> {
             return self.syntax();
         }
         self.blanks()?;
-        let Some(target) = self.word(Until::Blank)? else {
+        let Some(target) = self.separate_word()? else {
             return self.syntax();
         };
         Ok(Redirect::File { direction, target })
@@ -604,7 +641,7 @@ impl Parser<'_, '_> {
     fn duplicate(&mut self, start: usize) -> Parsed<Redirect> {
         let writes = self.text[start..self.at].ends_with(">&");
         self.blanks()?;
-        let Some(target) = self.word(Until::Blank)? else {
+        let Some(target) = self.separate_word()? else {
             return self.syntax();
         };
         match target.word.literal() {

@@ -17,6 +17,9 @@ impl Parser<'_, '_> {
     /// `<<` or `<<-` was read: the delimiter follows.
     pub(super) fn here_document(&mut self, strip_tabs: bool) -> Parsed<Rc<OnceCell<Text>>> {
         self.blanks()?;
+        if self.peek() == Some(b'#') {
+            return self.syntax();
+        }
         let Some(delimiter) = self.word(Until::Blank)? else {
             return self.syntax();
         };

@@ -25,11 +25,16 @@ pub(crate) const MAX_STEPS: u32 = 300_000;
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: u32,
+    /// A part that was read although shells of the same family read it differently.
+    doubt: Option<Trouble>,
 }
 
 impl Budget {
     pub(crate) fn new() -> Self {
-        Self { left: MAX_STEPS }
+        Self {
+            left: MAX_STEPS,
+            doubt: None,
+        }
     }
 
     pub(crate) fn spend(&mut self, steps: usize) -> Parsed<()> {
@@ -82,7 +87,8 @@ pub(crate) fn parse(
     }
     let mut parser = Parser::new(text, kind, depth, budget);
     let trouble = parser.whole(&mut script).err();
-    (script, trouble)
+    let doubt = budget.doubt.take();
+    (script, trouble.or(doubt))
 }
 
 /// The state of reading one text.
@@ -117,6 +123,12 @@ impl<'s, 'b> Parser<'s, 'b> {
 
     fn trouble(&self, why: Obstacle) -> Trouble {
         Trouble { why, at: self.at }
+    }
+
+    /// Notes that other shells of the family read this part differently.
+    fn doubt(&mut self) {
+        let trouble = self.trouble(Obstacle::Syntax);
+        self.budget.doubt.get_or_insert(trouble);
     }
 
     fn syntax<T>(&self) -> Parsed<T> {
