@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use ringfence_confine::account;
 use ringfence_jail::{Input, Io, Session as Jail, SessionOptions, WardenProgram};
-use ringfence_policy::action::{Action, RunCommand};
-use ringfence_policy::command_line::Shell;
+use ringfence_policy::action::{Action, FenceRequest, RunCommand};
+use ringfence_policy::command_line::{CommandLine, Shell};
 use ringfence_policy::judge::{ApprovalKey, Bench, Escalation, Remembered, judge, judge_retry};
 use ringfence_policy::permissions::SandboxPolicy;
 use ringfence_policy::permit::Confinement;
@@ -195,6 +195,19 @@ impl Engine {
     pub fn new_call(&self) -> Call {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         Call { id: CallId(format!("{}-{number}", self.session.0)), cancel: Cancel::new() }
+    }
+
+    /// A command as a person would have it run: here, with the session's environment.
+    pub fn person_command(&self, line: CommandLine) -> RunCommand {
+        RunCommand {
+            tool: "run".to_owned(),
+            line,
+            cwd: self.ground.cwd.clone(),
+            environment: self.environment.clone(),
+            fence: FenceRequest::Stay,
+            justification: None,
+            description: None,
+        }
     }
 
     /// Says what would become of an action, and does nothing.
@@ -454,6 +467,16 @@ impl Engine {
             rules: &self.rules,
             remembered,
         }
+    }
+
+    /// The user's shell.
+    pub fn shell(&self) -> &Shell {
+        &self.shell
+    }
+
+    /// An outcome as JSON, with spec 2's field names.
+    pub fn exec_output(&self, outcome: &Outcome) -> serde_json::Value {
+        crate::tools::exec_output(self, outcome)
     }
 
     pub(crate) fn notice(&self, call: &Call, text: String) {

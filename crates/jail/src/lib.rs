@@ -9,6 +9,7 @@
 //!
 //! It does not judge, ask, keep output or write logs.
 
+pub mod doctor;
 mod error;
 mod line;
 mod plan;

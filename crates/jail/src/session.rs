@@ -218,7 +218,7 @@ impl Session {
 }
 
 /// Whom fenced commands run as: the user of the harness, or the workspace's owner if that is root.
-fn identity(workspace: &Path) -> Result<Identity, LaunchError> {
+pub(crate) fn identity(workspace: &Path) -> Result<Identity, LaunchError> {
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
     if !uid.is_root() {
         return Ok(Identity {

@@ -20,6 +20,8 @@ pub enum Answer {
         /// A word for whoever asked.
         message: Option<String>,
     },
+    /// There is nobody to ask, and why.
+    NobodyToAsk(String),
     /// No, and stop altogether.
     Abort,
     /// Nobody answered in time.
@@ -29,7 +31,11 @@ pub enum Answer {
 /// Turns an answer into a permit, or into the refusal that it is.
 pub fn settle(question: Question, answer: &Answer) -> Result<Permit, Denial> {
     let refuse = |code, reason: String, hint: Option<&str>| {
-        Err(Denial { code, reason, hint: hint.map(str::to_owned) })
+        Err(Denial {
+            code,
+            reason,
+            hint: hint.map(str::to_owned),
+        })
     };
     match answer {
         Answer::Approved | Answer::ApprovedForSession | Answer::ApprovedWithRule(_) => {
@@ -44,7 +50,16 @@ pub fn settle(question: Question, answer: &Answer) -> Result<Permit, Denial> {
             },
             None,
         ),
-        Answer::Abort => refuse(DenialCode::Aborted, "the user stopped the turn".to_owned(), None),
+        Answer::NobodyToAsk(why) => refuse(
+            DenialCode::ApprovalNotPossible,
+            format!("nobody can be asked: {why}"),
+            Some("approve with --approve all, or allow it by a rule"),
+        ),
+        Answer::Abort => refuse(
+            DenialCode::Aborted,
+            "the user stopped the turn".to_owned(),
+            None,
+        ),
         Answer::TimedOut => refuse(
             DenialCode::ApprovalTimedOut,
             "nobody answered the question in time".to_owned(),

@@ -155,7 +155,7 @@ fn the_most_specific_rule_wins_and_a_denial_always() {
         ("git push && rm -rf /", "allow, rest dangerous"),
         ("git push > out.txt", "allow, rest safe"),
         ("git push > /srv/out/log", "allow"),
-        ("git push > /srv/outer", "allow, rest suspicious"),
+        ("git push > /srv/outer", "allow, rest unknown"),
         ("git push > ~/private/x", "deny"),
         ("cat ~/private/x", "deny"),
         ("cat ~/private*/x", "deny"),

@@ -118,6 +118,12 @@ impl Resolved {
         self.settings.iter().find(|setting| setting.key.is(path))
     }
 
+    /// Whether nobody has set a key.
+    pub fn is_default(&self, path: &str) -> bool {
+        let setting = self.get(path);
+        setting.is_some_and(|set| set.parts.iter().all(|part| part.origin == Origin::Default))
+    }
+
     fn put(&mut self, entries: Vec<Entry>) {
         for entry in entries {
             if let Some(setting) = self.setting_mut(entry.key) {

@@ -127,7 +127,7 @@ pub(super) fn recorded(answer: &Answer) -> audit::Answer {
         Answer::Approved => audit::Answer::Approved,
         Answer::ApprovedForSession => audit::Answer::ApprovedForSession,
         Answer::ApprovedWithRule(_) => audit::Answer::ApprovedWithRule,
-        Answer::Denied { .. } => audit::Answer::Denied,
+        Answer::Denied { .. } | Answer::NobodyToAsk(_) => audit::Answer::Denied,
         Answer::Abort => audit::Answer::Aborted,
         Answer::TimedOut => audit::Answer::TimedOut,
     }

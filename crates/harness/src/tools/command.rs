@@ -150,7 +150,7 @@ impl StreamOutput {
 }
 
 /// An outcome as spec 2's `ExecToolCallOutput`.
-pub(super) fn exec_output(engine: &Engine, outcome: &Outcome) -> Value {
+pub(crate) fn exec_output(engine: &Engine, outcome: &Outcome) -> Value {
     let execution = &outcome.execution;
     let most = engine.max_output_chars();
     let mut reply = json!({

@@ -12,6 +12,7 @@ use std::pin::Pin;
 use serde_json::Value;
 
 use crate::engine::{Call, Engine};
+pub(crate) use command::exec_output;
 use crate::error::CallError;
 
 /// A reply that is still awaited.

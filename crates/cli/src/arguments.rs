@@ -1,0 +1,83 @@
+//! The command line: its verbs and the flags they share.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::verb::{audit, call, check, completions, config, doctor, run};
+
+/// Runs commands inside a fence: judged, approved, confined, bounded and recorded.
+#[derive(Debug, Parser)]
+#[command(name = "ringfence", version, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ringfence run -- npm install            run a command inside the fence
+  ringfence check 'rm -rf ~/projects'     what would become of a command, and why
+  ringfence call bash '{\"command\": \"ls\"}'  one tool call, its reply as JSON
+  ringfence doctor                        what this machine can enforce
+  ringfence audit verify                  whether the record is whole
+
+Exit codes: the command's own for `run`; 124 timed out, 125 ringfence failed, 126 refused or not
+executable, 127 command not found, 137 cancelled. See docs/exit-codes.md.";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Run a command inside the fence
+    Run(run::Arguments),
+    /// Call one tool and print its reply as JSON
+    Call(call::Arguments),
+    /// Say what would become of a command, and why, without running it
+    Check(check::Arguments),
+    /// Report what this machine can enforce, and what it costs
+    Doctor(doctor::Arguments),
+    /// Look at the audit log
+    Audit(audit::Arguments),
+    /// Look at the configuration
+    Config(config::Arguments),
+    /// Print completions for a shell
+    Completions(completions::Arguments),
+}
+
+/// Flags that say what a command may do.
+#[derive(Debug, Args, Default)]
+pub(crate) struct Common {
+    /// The workspace; the current folder unless given
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// How far commands reach
+    #[arg(long, value_name = "POLICY", value_parser = ["read-only", "workspace-write", "danger-full-access", "external-sandbox"])]
+    pub(crate) sandbox: Option<String>,
+    /// When somebody is asked
+    #[arg(long, value_name = "POLICY", value_parser = ["never", "on-failure", "on-request", "unless-trusted"])]
+    pub(crate) approval: Option<String>,
+    /// A folder that may be written besides the workspace (may be repeated)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) writable: Vec<PathBuf>,
+    /// What of the network is there
+    #[arg(long, value_name = "NETWORK", value_parser = ["off", "full"])]
+    pub(crate) network: Option<String>,
+    /// Who answers questions: everything is approved, nothing is, or you are asked on the terminal
+    #[arg(long, value_name = "WHO", default_value = "ask")]
+    pub(crate) approve: Approve,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Who answers questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub(crate) enum Approve {
+    /// Yes to everything
+    All,
+    /// No to everything
+    None,
+    /// Whoever is at the terminal
+    #[default]
+    Ask,
+}

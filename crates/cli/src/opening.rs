@@ -1,0 +1,276 @@
+//! From flags, files and the environment to an open engine.
+//!
+//! This is the one place that knows where things live on the user's machine.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use ringfence::approval::{Approver, Scripted};
+use ringfence::audit::{AuditLog, AuditPlace, Redactor, SystemClock};
+use ringfence::config::{self, Config, FlagValue, Resolved, Sources, Trust, Value};
+use ringfence::event::EventSink;
+use ringfence::jail::WardenProgram;
+use ringfence::policy::permissions::ApprovalPolicy;
+use ringfence::policy::rule::Layer;
+use ringfence::policy::ruleset::RuleSet;
+use ringfence::session::detect_shell;
+use ringfence::{Engine, EngineOptions};
+
+use crate::arguments::{Approve, Common};
+use crate::paint;
+use crate::prompt::TerminalApprover;
+
+/// Where things live.
+pub(crate) struct Places {
+    /// The workspace.
+    pub(crate) workspace: PathBuf,
+    /// The user's home folder.
+    pub(crate) home: Option<PathBuf>,
+    /// The user's configuration and rules.
+    pub(crate) config_home: Option<PathBuf>,
+    /// The audit log and its key.
+    pub(crate) state_home: Option<PathBuf>,
+    /// Long outputs.
+    pub(crate) cache_home: Option<PathBuf>,
+    /// The environment.
+    pub(crate) environment: BTreeMap<String, String>,
+}
+
+impl Places {
+    /// Looks them up.
+    pub(crate) fn find(cwd: Option<&Path>) -> Result<Self> {
+        let environment: BTreeMap<String, String> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let folder = |name: &str| {
+            environment
+                .get(name)
+                .filter(|value| value.starts_with('/'))
+                .map(PathBuf::from)
+        };
+        let home = folder("HOME");
+        let below = |own: &str, general: &str, usual: &str| {
+            folder(own).or_else(|| {
+                folder(general)
+                    .or_else(|| home.as_ref().map(|home| home.join(usual)))
+                    .map(|base| base.join("ringfence"))
+            })
+        };
+        let asked = cwd.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
+        let workspace = asked
+            .canonicalize()
+            .with_context(|| format!("the workspace {} cannot be used", asked.display()))?;
+        Ok(Self {
+            config_home: below("RINGFENCE_CONFIG_HOME", "XDG_CONFIG_HOME", ".config"),
+            state_home: below("RINGFENCE_STATE_HOME", "XDG_STATE_HOME", ".local/state"),
+            cache_home: below("RINGFENCE_CACHE_HOME", "XDG_CACHE_HOME", ".cache"),
+            workspace,
+            home,
+            environment,
+        })
+    }
+
+    /// The configuration, of all layers.
+    pub(crate) fn resolve(&self, flags: Vec<FlagValue>) -> Result<Resolved> {
+        let resolved = config::resolve(&Sources {
+            system: existing(PathBuf::from("/etc/ringfence/config.toml")),
+            user: self
+                .config_home
+                .as_ref()
+                .and_then(|home| existing(home.join("config.toml"))),
+            project: existing(self.workspace.join(".ringfence/config.toml")),
+            trust: Trust::Untrusted,
+            workspace: self.workspace.clone(),
+            home: self.home.clone(),
+            environment: self.environment.clone(),
+            flags,
+        })?;
+        Ok(resolved)
+    }
+
+    /// The rules, of all layers.
+    pub(crate) fn rules(&self) -> Result<RuleSet> {
+        let mut all = RuleSet::default();
+        let files = [
+            (
+                Layer::Managed,
+                Some(PathBuf::from("/etc/ringfence/rules.toml")),
+            ),
+            (
+                Layer::User,
+                self.config_home
+                    .as_ref()
+                    .map(|home| home.join("rules.toml")),
+            ),
+            (
+                Layer::UntrustedProject,
+                Some(self.workspace.join(".ringfence/rules.toml")),
+            ),
+        ];
+        for (layer, path) in files {
+            let Some(path) = path.and_then(existing) else {
+                continue;
+            };
+            let text = std::fs::read_to_string(&path)
+                .with_context(|| format!("{} cannot be read", path.display()))?;
+            all.extend(RuleSet::parse(layer, &path.display().to_string(), &text)?);
+        }
+        Ok(all)
+    }
+
+    /// Where the audit log is.
+    pub(crate) fn audit_place(&self, config: &Config) -> Result<AuditPlace> {
+        let state = self.state_home.clone().context(
+            "there is no place for the audit log: set HOME or RINGFENCE_STATE_HOME, or switch \
+             it off with `audit.enabled = false`",
+        )?;
+        let dir = config
+            .audit
+            .dir
+            .clone()
+            .unwrap_or_else(|| state.join("audit"));
+        Ok(AuditPlace {
+            dir,
+            state_dir: state.join("audit-state"),
+        })
+    }
+}
+
+fn existing(path: PathBuf) -> Option<PathBuf> {
+    path.exists().then_some(path)
+}
+
+/// The flags as values of the configuration.
+pub(crate) fn flag_values(common: &Common) -> Result<Vec<FlagValue>> {
+    let mut values = Vec::new();
+    let mut text = |flag: &str, key: &'static str, value: Option<&String>| {
+        values.extend(value.map(|value| FlagValue {
+            flag: flag.to_owned(),
+            key,
+            value: Value::Text(value.clone()),
+        }));
+    };
+    text("--sandbox", "sandbox.mode", common.sandbox.as_ref());
+    text("--approval", "approval.policy", common.approval.as_ref());
+    text("--network", "sandbox.network", common.network.as_ref());
+    if !common.writable.is_empty() {
+        let mut roots = Vec::new();
+        for path in &common.writable {
+            let root = path
+                .canonicalize()
+                .with_context(|| format!("--writable {} cannot be used", path.display()))?;
+            roots.push(root.display().to_string());
+        }
+        values.push(FlagValue {
+            flag: "--writable".to_owned(),
+            key: "sandbox.writable_roots",
+            value: Value::List(roots),
+        });
+    }
+    Ok(values)
+}
+
+/// Who runs commands here, which decides what happens by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// A person, who typed the command.
+    Person,
+    /// A model.
+    Model,
+}
+
+/// Whether what happens is put on record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Recorded {
+    Yes,
+    /// Nothing will happen.
+    No,
+}
+
+/// Opens an engine.
+pub(crate) fn open(common: &Common, caller: Caller, events: EventSink) -> Result<Engine> {
+    open_with(common, caller, events, Recorded::Yes)
+}
+
+/// Opens an engine that only looks: nothing is run or recorded.
+pub(crate) fn open_to_look(common: &Common, caller: Caller) -> Result<Engine> {
+    open_with(common, caller, ringfence::event::nowhere(), Recorded::No)
+}
+
+fn open_with(
+    common: &Common,
+    caller: Caller,
+    events: EventSink,
+    recorded: Recorded,
+) -> Result<Engine> {
+    let places = Places::find(common.cwd.as_deref())?;
+    let resolved = places.resolve(flag_values(common)?)?;
+    for refused in &resolved.refused {
+        paint::remark(&refused.to_string());
+    }
+    let mut config = Config::from(&resolved);
+    if caller == Caller::Person && resolved.is_default("approval.policy") {
+        config.approval.policy = ApprovalPolicy::OnFailure;
+    }
+    let audit = if config.audit.enabled && recorded == Recorded::Yes {
+        Some(open_audit(&places, &config)?)
+    } else {
+        None
+    };
+    let shell = detect_shell(
+        config.shell.path.as_deref(),
+        own_uid(),
+        places.environment.get("SHELL").map(String::as_str),
+    )?;
+    let private = [&places.config_home, &places.state_home]
+        .into_iter()
+        .flatten()
+        .cloned();
+    let engine = Engine::open(EngineOptions {
+        rules: places.rules()?,
+        private: private.collect(),
+        scratch: places.cache_home.map(|cache| {
+            cache
+                .join("outputs")
+                .join(ringfence::identifier::random("out"))
+        }),
+        workspace: places.workspace,
+        home: places.home,
+        environment: places.environment,
+        config,
+        shell,
+        audit,
+        approver: approver(common.approve),
+        events,
+        warden: WardenProgram::ThisProgram,
+        front: "cli",
+    })?;
+    Ok(engine)
+}
+
+fn open_audit(places: &Places, config: &Config) -> Result<AuditLog> {
+    let place = places.audit_place(config)?;
+    let secrets = Redactor::knowing_secrets_of(
+        places
+            .environment
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str())),
+    );
+    Ok(AuditLog::open(&place, SystemClock)?.with_redactor(secrets))
+}
+
+fn approver(approve: Approve) -> Arc<dyn Approver> {
+    match approve {
+        Approve::All => Arc::new(Scripted::ApproveAll),
+        Approve::None => Arc::new(Scripted::DenyAll {
+            message: "--approve none says no to everything".into(),
+        }),
+        Approve::Ask => Arc::new(TerminalApprover::default()),
+    }
+}
+
+fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}

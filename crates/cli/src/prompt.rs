@@ -1,0 +1,148 @@
+//! The approver at the terminal: shows what is asked, takes one key.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex};
+
+use ringfence::approval::{Approver, Awaited};
+use ringfence::policy::permit::Confinement;
+use ringfence::policy::settle::Answer;
+use ringfence::policy::verdict::{Grounds, Question, QuestionKind};
+use rustix::termios::{LocalModes, OptionalActions, Termios};
+
+use crate::paint::visible;
+
+/// Asks whoever is at the terminal; denies at once where there is none.
+#[derive(Debug, Default)]
+pub(crate) struct TerminalApprover {
+    /// One question at a time.
+    turn: Arc<Mutex<()>>,
+}
+
+impl Approver for TerminalApprover {
+    fn name(&self) -> &'static str {
+        "terminal"
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question, grounds: &'a Grounds) -> Awaited<'a> {
+        let text = describe(question, grounds);
+        let rules: Vec<(String, String)> = question
+            .proposals()
+            .iter()
+            .map(|proposal| (proposal.summary(), proposal.to_toml()))
+            .collect();
+        let turn = Arc::clone(&self.turn);
+        Box::pin(async move {
+            let Ok(terminal) = File::options().read(true).write(true).open("/dev/tty") else {
+                return Answer::NobodyToAsk("there is no terminal".to_owned());
+            };
+            let asked = tokio::task::spawn_blocking(move || {
+                let _turn = turn.lock();
+                ask_on(terminal, &text, &rules)
+            });
+            asked.await.unwrap_or(Answer::Denied { message: None })
+        })
+    }
+}
+
+/// What a person needs to know to decide.
+fn describe(question: &Question, grounds: &Grounds) -> String {
+    let mut lines = Vec::new();
+    match question.kind() {
+        QuestionKind::Run => lines.push("May this run?".to_owned()),
+        QuestionKind::LeaveFence => lines.push("May this run OUTSIDE the fence?".to_owned()),
+        QuestionKind::RetryUnfenced { denied } => {
+            lines.push("The fence refused something:".to_owned());
+            lines.extend(denied.iter().map(|line| format!("  {line}")));
+            lines.push("May it run again OUTSIDE the fence?".to_owned());
+        }
+    }
+    lines.push(format!(
+        "  {}",
+        ringfence::subject(question.action()).replace('\n', "\n  ")
+    ));
+    lines.push(format!("  why asked: {}", question.because()));
+    if let ringfence::policy::Action::RunCommand(command) = question.action() {
+        lines.push(format!("  in: {}", command.cwd.display()));
+        for (what, words) in [
+            ("it says", &command.description),
+            ("its reason", &command.justification),
+        ] {
+            lines.extend(
+                words
+                    .iter()
+                    .map(|words| format!("  {what} (model's words): {words}")),
+            );
+        }
+    }
+    lines.push(match question.if_approved() {
+        Confinement::Unfenced { .. } => "  may write and reach: anything".to_owned(),
+        Confinement::Fenced { sandbox, .. } => {
+            let roots: Vec<_> = sandbox
+                .effective_writable_roots()
+                .iter()
+                .map(|root| root.display().to_string())
+                .collect();
+            let roots = if roots.is_empty() {
+                "nothing".to_owned()
+            } else {
+                roots.join(", ")
+            };
+            format!("  may write: {roots}; network: {}", sandbox.network)
+        }
+    });
+    if let Some(class) = grounds.class {
+        lines.push(format!("  class: {class}"));
+    }
+    visible(&lines.join("\n"))
+}
+
+/// Takes one key, with the terminal as it was before afterwards.
+fn ask_on(mut terminal: File, text: &str, rules: &[(String, String)]) -> Answer {
+    let mut keys = String::from("[y] yes  [s] yes, for this session  [n] no  [q] no, and stop");
+    for (number, (summary, _)) in rules.iter().enumerate() {
+        let _ = write!(
+            keys,
+            "\n[{}] yes, and always {}",
+            number + 1,
+            visible(summary)
+        );
+    }
+    let _ = write!(terminal, "\n{text}\n{keys} > ");
+    let before = one_key_at_a_time(&terminal);
+    let mut key = [0u8; 1];
+    let answer = loop {
+        match terminal.read(&mut key) {
+            Ok(1) => {}
+            _ => break Answer::Denied { message: None },
+        }
+        match key[0] {
+            b'y' | b'Y' => break Answer::Approved,
+            b's' | b'S' => break Answer::ApprovedForSession,
+            b'n' | b'N' | b'\x1b' => break Answer::Denied { message: None },
+            b'q' | b'Q' | b'\x03' => break Answer::Abort,
+            digit @ b'1'..=b'9' => {
+                if let Some((_, toml)) = rules.get(usize::from(digit - b'1')) {
+                    break Answer::ApprovedWithRule(toml.clone());
+                }
+            }
+            _ => {}
+        }
+    };
+    if let Some(before) = before {
+        let _ = rustix::termios::tcsetattr(terminal.as_fd(), OptionalActions::Now, &before);
+    }
+    let _ = writeln!(terminal);
+    answer
+}
+
+fn one_key_at_a_time(terminal: &File) -> Option<Termios> {
+    let before = rustix::termios::tcgetattr(terminal).ok()?;
+    let mut raw = before.clone();
+    raw.local_modes
+        .remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
+    rustix::termios::tcsetattr(terminal, OptionalActions::Flush, &raw).ok()?;
+    Some(before)
+}

@@ -1,0 +1,167 @@
+//! `ringfence audit`: what ran, who approved it, and whether the record is whole.
+
+use std::collections::VecDeque;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use ringfence::audit::{self, Command, Entry, Record};
+use ringfence::config::Config;
+use serde_json::json;
+
+use crate::arguments::Common;
+use crate::opening::Places;
+use crate::paint::{self, visible};
+
+/// Arguments of `audit`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Print every record
+    Show,
+    /// Print the last records
+    Tail {
+        /// How many
+        #[arg(short = 'n', long, default_value_t = 20)]
+        lines: usize,
+    },
+    /// Check that no record was changed, removed, added or moved
+    Verify,
+}
+
+pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
+    let places = Places::find(None)?;
+    let config = Config::from(&places.resolve(crate::opening::flag_values(&Common::default())?)?);
+    let place = places.audit_place(&config)?;
+    match arguments.what {
+        What::Verify => verify(&place, arguments.json),
+        What::Show => {
+            if place.dir.exists() {
+                for entry in audit::read(&place.dir)? {
+                    show(&entry?, arguments.json)?;
+                }
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        What::Tail { lines } => {
+            let mut last = VecDeque::new();
+            if place.dir.exists() {
+                for entry in audit::read(&place.dir)? {
+                    last.push_back(entry?);
+                    if last.len() > lines {
+                        last.pop_front();
+                    }
+                }
+            }
+            for entry in &last {
+                show(entry, arguments.json)?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn verify(place: &audit::AuditPlace, as_json: bool) -> Result<ExitCode> {
+    let report = audit::verify(place)?;
+    if as_json {
+        paint::line(&serde_json::to_string_pretty(&json!({
+            "intact": report.is_intact(),
+            "records": report.records(),
+            "files": report.files,
+        }))?);
+    } else {
+        match report.first_fault() {
+            None => paint::line(&format!(
+                "intact: {} records in {} files",
+                report.records(),
+                report.files.len()
+            )),
+            Some((file, fault)) => {
+                let line = fault
+                    .line()
+                    .map(|line| format!(":{line}"))
+                    .unwrap_or_default();
+                paint::line(&format!(
+                    "NOT INTACT: {}{line}: {fault}",
+                    file.file.display()
+                ));
+            }
+        }
+    }
+    Ok(if report.is_intact() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn show(entry: &Entry, as_json: bool) -> Result<()> {
+    if as_json {
+        paint::line(&serde_json::to_string(entry)?);
+        return Ok(());
+    }
+    let command = |command: &Command| match command {
+        Command::Line(line) => line.clone(),
+        Command::Argv(argv) => argv.join(" "),
+    };
+    let text = match &entry.record {
+        Record::SessionStarted(start) => format!(
+            "session {} started in {} ({}, {})",
+            start.session.0,
+            start.cwd.display(),
+            start.sandbox,
+            start.approval
+        ),
+        Record::SessionEnded(end) => {
+            format!("session {} ended after {} calls", end.session.0, end.calls)
+        }
+        Record::Intent(intent) => format!(
+            "{} {:?} [{}] {} — {}{}",
+            intent.call.0,
+            intent.verdict,
+            intent.sandbox,
+            command(&intent.command),
+            intent.reason,
+            intent
+                .approved_by
+                .as_ref()
+                .map(|by| format!(" (approved: {by})"))
+                .unwrap_or_default()
+        ),
+        Record::ApprovalAsked(asked) => {
+            format!(
+                "{} asked about {}: {}",
+                asked.call.0,
+                command(&asked.command),
+                asked.reason
+            )
+        }
+        Record::ApprovalAnswered(answered) => format!(
+            "{} answered {:?} by {} after {} ms",
+            answered.call.0, answered.answer, answered.by, answered.waited_ms
+        ),
+        Record::Outcome(outcome) => format!(
+            "{} ended: exit {} after {} ms{}{}",
+            outcome.call.0,
+            outcome
+                .exit_code
+                .map_or_else(|| "none".to_owned(), |code| code.to_string()),
+            outcome.duration_ms,
+            if outcome.timed_out { ", timed out" } else { "" },
+            if outcome.denied_by_sandbox {
+                ", refused by the fence"
+            } else {
+                ""
+            },
+        ),
+    };
+    paint::line(&visible(&format!("{} {text}", entry.at)).replace('\n', "\\n"));
+    Ok(())
+}

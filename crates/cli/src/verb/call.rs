@@ -1,0 +1,70 @@
+//! `ringfence call`: one tool call, as a model would make it.
+
+use std::io::Read;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use ringfence::tools;
+use serde_json::Value;
+
+use crate::arguments::Common;
+use crate::opening::{self, Caller};
+use crate::paint;
+
+/// Arguments of `call`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ringfence call bash '{\"command\": \"ls -la\"}'
+  ringfence call shell '{\"command\": [\"git\", \"status\"], \"timeout_ms\": 5000}'
+  echo '{\"command\": \"make\"}' | ringfence call shell_command -
+
+Prints the reply as JSON. Exit code 0 if there is a reply, whatever the command's own exit code,
+and 1 if the call came to nothing, in which case the JSON holds an `error` with `code` and
+`message`.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    common: Common,
+    /// The tool
+    tool: String,
+    /// Its arguments as JSON, or `-` to read them from standard input
+    arguments: String,
+}
+
+pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
+    let Arguments {
+        common,
+        tool,
+        arguments,
+    } = arguments;
+    let text = if arguments == "-" {
+        let mut text = String::new();
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .context("standard input cannot be read")?;
+        text
+    } else {
+        arguments
+    };
+    // The name is looked at first: it is the likelier mistake, and the error says more.
+    let result = match tools::find(&tool).and_then(|_| parse(&tool, &text)) {
+        Ok(arguments) => {
+            let engine = opening::open(&common, Caller::Model, ringfence::event::nowhere())?;
+            engine.call(&tool, arguments).await
+        }
+        Err(error) => Err(error),
+    };
+    let (reply, code) = match result {
+        Ok(reply) => (reply, ExitCode::SUCCESS),
+        Err(error) => (error.to_json(), ExitCode::FAILURE),
+    };
+    paint::line(&serde_json::to_string_pretty(&reply)?);
+    Ok(code)
+}
+
+fn parse(tool: &str, text: &str) -> Result<Value, ringfence::CallError> {
+    serde_json::from_str(text).map_err(|error| ringfence::CallError::BadArguments {
+        tool: tool.to_owned(),
+        message: format!("they are not JSON: {error}"),
+    })
+}

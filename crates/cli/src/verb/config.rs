@@ -1,0 +1,48 @@
+//! `ringfence config`: every setting and where it comes from.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::arguments::Common;
+use crate::opening::{Places, flag_values};
+use crate::paint;
+
+/// Arguments of `config`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Print every setting
+    Show {
+        #[command(flatten)]
+        common: Common,
+        /// Say where each value comes from
+        #[arg(long)]
+        origin: bool,
+    },
+}
+
+pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
+    let What::Show { common, origin } = &arguments.what;
+    let places = Places::find(common.cwd.as_deref())?;
+    let resolved = places.resolve(flag_values(common)?)?;
+    for refused in &resolved.refused {
+        paint::remark(&refused.to_string());
+    }
+    if common.json {
+        paint::line(&serde_json::to_string_pretty(&resolved.to_json())?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lines = if *origin {
+        resolved.lines_with_origin()
+    } else {
+        resolved.lines()
+    };
+    paint::line(&lines.join("\n"));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,28 @@
+//! The verbs, one file each.
+
+pub(crate) mod audit;
+pub(crate) mod call;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod run;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::arguments::{Arguments, Verb};
+
+/// Does what was asked.
+pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
+    match arguments.verb {
+        Verb::Run(arguments) => run::serve(arguments).await,
+        Verb::Call(arguments) => call::serve(arguments).await,
+        Verb::Check(arguments) => check::serve(&arguments),
+        Verb::Doctor(arguments) => doctor::serve(&arguments).await,
+        Verb::Audit(arguments) => audit::serve(&arguments),
+        Verb::Config(arguments) => config::serve(&arguments),
+        Verb::Completions(arguments) => Ok(completions::serve(&arguments)),
+    }
+}

@@ -1,0 +1,145 @@
+//! `ringfence run`: a command of a person's, inside the fence, with its output as it comes.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Result;
+use ringfence::event::{Event, EventSink};
+use ringfence::output::Stream;
+use ringfence::policy::command_line::CommandLine;
+use ringfence::{Call, Cancel, Ending, How, Outcome, StandardInput};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::arguments::Common;
+use crate::opening::{self, Caller};
+use crate::{exit, paint};
+
+/// Arguments of `run`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ringfence run -- npm install
+  cat data.json | ringfence run -- jq .name
+  ringfence run --writable ~/.cache --network full -- pip install requests
+  ringfence run --sandbox read-only -- ./untrusted-script
+
+The command may write in the current folder and nowhere else, has no network and no access to
+keys, inherits standard input and has no time limit. Its exit code becomes ringfence's.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    common: Common,
+    /// Kill the command after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// The command
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<String>,
+}
+
+pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
+    let Arguments {
+        common,
+        timeout,
+        command,
+    } = arguments;
+    let cancel = Cancel::new();
+    let sink = if common.json {
+        ringfence::event::nowhere()
+    } else {
+        live(cancel.clone())
+    };
+    let engine = opening::open(&common, Caller::Person, sink)?;
+    let call = Call {
+        cancel: cancel.clone(),
+        ..engine.new_call()
+    };
+    let command = engine.person_command(CommandLine::Argv(command));
+    let how = How {
+        timeout: timeout.map(std::time::Duration::from_secs),
+        input: StandardInput::Inherited,
+    };
+    let outcome = tokio::select! {
+        outcome = engine.run_command(&call, command, how) => outcome?,
+        never = stop_on_signal(&cancel) => never?,
+    };
+    if common.json {
+        paint::line(&serde_json::to_string_pretty(
+            &engine.exec_output(&outcome),
+        )?);
+    } else {
+        explain(&outcome);
+    }
+    Ok(exit::passed_on(outcome.execution.exit_code()))
+}
+
+/// Writes output as it comes. A reader that goes away ends the command, as it would without us.
+fn live(cancel: Cancel) -> EventSink {
+    let broken = Arc::new(AtomicBool::new(false));
+    Arc::new(move |event| match event {
+        Event::Output { stream, bytes, .. } if !broken.load(Ordering::Relaxed) => {
+            let written = match stream {
+                Stream::Stdout => pass_on(std::io::stdout().lock(), bytes),
+                Stream::Stderr => pass_on(std::io::stderr().lock(), bytes),
+            };
+            if written.is_err() {
+                broken.store(true, Ordering::Relaxed);
+                cancel.cancel();
+            }
+        }
+        Event::Notice { text, .. } => paint::remark(text),
+        _ => {}
+    })
+}
+
+fn pass_on(mut to: impl Write, bytes: &[u8]) -> std::io::Result<()> {
+    to.write_all(bytes)?;
+    to.flush()
+}
+
+/// Cancels the command at Ctrl-C and its like. Never comes back with anything but an error: the
+/// cancelled command's outcome is what ends the wait.
+async fn stop_on_signal(cancel: &Cancel) -> Result<Outcome> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    loop {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+        cancel.cancel();
+    }
+}
+
+/// Tells what the fence refused, and what else the exit code does not say.
+fn explain(outcome: &Outcome) {
+    match outcome.execution.ending {
+        Ending::TimedOut => paint::remark("the command took too long and was killed"),
+        Ending::Cancelled => paint::remark("the command was cancelled"),
+        Ending::Exited => {}
+    }
+    for denial in &outcome.denials {
+        paint::remark(&format!(
+            "denied: {}\n  to allow it: {}",
+            denial.line(),
+            denial.allow
+        ));
+    }
+    if let Some(why) = &outcome.not_retried {
+        paint::remark(&format!("not run again outside the fence: {why}"));
+    }
+    let left = &outcome.execution.exit.left_running;
+    if !left.is_empty() {
+        let names: Vec<_> = left
+            .iter()
+            .map(|left| format!("{} ({})", left.command, left.pid))
+            .collect();
+        paint::remark(&format!(
+            "left running, and ended now: {}",
+            names.join(", ")
+        ));
+    }
+}

@@ -1,0 +1,158 @@
+//! Several calls in one session, through the library, with the built program as warden.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use program::{Place, RINGFENCE};
+use ringfence::approval::Scripted;
+use ringfence::config::{Config, Resolved};
+use ringfence::jail::WardenProgram;
+use ringfence::policy::ruleset::RuleSet;
+use ringfence::session::detect_shell;
+use ringfence::{Engine, EngineOptions};
+use serde_json::{Value, json};
+
+fn engine(place: &Place, workspace: &Path) -> Engine {
+    let path = "/usr/local/bin:/usr/bin:/bin".to_owned();
+    let home = place.home();
+    Engine::open(EngineOptions {
+        workspace: workspace.to_path_buf(),
+        home: Some(home.clone()),
+        environment: BTreeMap::from([
+            ("PATH".to_owned(), path),
+            ("HOME".to_owned(), home.display().to_string()),
+        ]),
+        config: Config::from(&Resolved::defaults()),
+        rules: RuleSet::default(),
+        shell: detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap(),
+        audit: None,
+        scratch: None,
+        approver: Arc::new(Scripted::ApproveAll),
+        events: ringfence::event::nowhere(),
+        warden: WardenProgram::At(RINGFENCE.into()),
+        private: Vec::new(),
+        front: "test",
+    })
+    .unwrap()
+}
+
+async fn bash(engine: &Engine, command: &str) -> Value {
+    engine.call("bash", json!({ "command": command })).await.unwrap()
+}
+
+const SERVER: &str = "python3 -c '
+import http.server, os
+server = http.server.HTTPServer((\"127.0.0.1\", 18181), http.server.SimpleHTTPRequestHandler)
+os.write(1, b\"listening\\n\")
+if os.fork(): os._exit(0)
+os.setsid()
+server.serve_forever()
+'";
+
+#[tokio::test(flavor = "current_thread")]
+async fn calls_of_a_session_share_a_network_and_a_tmp() {
+    let place = Place::new();
+    std::fs::write(place.work().join("page"), "served\n").unwrap();
+    let first = engine(&place, &place.work());
+    let started = bash(&first, SERVER).await;
+    assert_eq!(started["stdout"], "listening\n", "{started}");
+    assert_eq!(bash(&first, "echo shared > /tmp/file").await["exitCode"], 0);
+    let answer = bash(&first, "curl -s http://127.0.0.1:18181/page; cat /tmp/file").await;
+    assert_eq!(answer["stdout"], "served\nshared\n", "{answer}");
+
+    let other = engine(&place, &place.work());
+    let answer = bash(&other, "curl -s http://127.0.0.1:18181/page; cat /tmp/file").await;
+    assert_eq!(answer["stdout"], "", "{answer}");
+    let outside = std::net::TcpStream::connect("127.0.0.1:18181");
+    assert!(outside.is_err(), "the session's network is its own");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_profile_is_read_once_per_session() {
+    let place = Place::new();
+    // The home folder is the workspace here, so that the profile can count.
+    let profile = "echo read >> \"$HOME/count\"\nexport FROM_PROFILE=yes PATH=\"/opt/own:$PATH\"\n\
+                   export MY_TOKEN=secret\necho noise\n";
+    std::fs::write(place.home().join(".bash_profile"), profile).unwrap();
+    let engine = engine(&place, &place.home());
+    for _ in 0..3 {
+        let reply = bash(&engine, "echo $FROM_PROFILE ${PATH%%:*} $MY_TOKEN").await;
+        assert_eq!(reply["stdout"], "yes /opt/own\n", "{reply}");
+    }
+    let count = std::fs::read_to_string(place.home().join("count")).unwrap();
+    assert_eq!(count, "read\n");
+    let plain = engine
+        .call("shell_command", json!({"command": "echo $FROM_PROFILE.", "login": false}))
+        .await
+        .unwrap();
+    assert_eq!(plain["stdout"]["text"], ".\n", "{plain}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_cancelled_call_ends_with_137_and_its_output() {
+    let place = Place::new();
+    let engine = engine(&place, &place.work());
+    let call = engine.new_call();
+    let running =
+        engine.call_as(&call, "bash", json!({"command": "echo started; mkfifo p; cat p"}));
+    let cancel = async {
+        // The fifo is there once the command has printed.
+        while !place.work().join("p").exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        call.cancel.cancel();
+    };
+    let (reply, ()) = tokio::join!(running, cancel);
+    let reply = reply.unwrap();
+    assert_eq!((&reply["exitCode"], &reply["stdout"]), (&json!(137), &json!("started\n")), "{reply}");
+    assert_eq!(reply["interrupted"], true);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn calls_at_once_do_not_mix() {
+    let place = Place::new();
+    let engine = engine(&place, &place.work());
+    let calls = (0..12).map(|n| {
+        let engine = &engine;
+        async move { bash(engine, &format!("echo {n}; sleep 0.05; echo {n}")).await }
+    });
+    let mut pending: Vec<_> = calls.map(Box::pin).collect();
+    let mut replies = Vec::new();
+    // Poll all of them together.
+    std::future::poll_fn(|context| {
+        pending.retain_mut(|call| match call.as_mut().poll(context) {
+            std::task::Poll::Ready(reply) => {
+                replies.push(reply);
+                false
+            }
+            std::task::Poll::Pending => true,
+        });
+        if pending.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    let mut outputs: Vec<String> =
+        replies.iter().map(|reply| reply["stdout"].as_str().unwrap().to_owned()).collect();
+    outputs.sort();
+    let mut expected: Vec<String> = (0..12).map(|n| format!("{n}\n{n}\n")).collect();
+    expected.sort();
+    assert_eq!(outputs, expected);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_fork_bomb_is_bounded_and_leaves_the_session_usable() {
+    let place = Place::new();
+    let engine = engine(&place, &place.work());
+    let bomb = json!({
+        "command": ["python3", "-c", "import os\ntry:\n  while True: os.fork()\nexcept OSError: pass"],
+        "timeout_ms": 1500,
+    });
+    let reply = engine.call("shell", bomb).await.unwrap();
+    assert!(reply["exit_code"].is_i64(), "{reply}");
+    let next = engine.call("shell", json!({"command": ["echo", "alive"]})).await.unwrap();
+    assert_eq!(next["stdout"]["text"], "alive\n", "{next}");
+}

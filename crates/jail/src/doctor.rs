@@ -1,0 +1,155 @@
+//! What this machine can enforce, found out by trying.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use ringfence_confine::{landlock, namespace};
+use serde::Serialize;
+
+use crate::line::{Line, WardenProgram};
+use crate::session::identity;
+use crate::warden::protocol::{Boot, World};
+
+/// Whether a mechanism is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It is.
+    Available,
+    /// It is not, and the fence is weaker for it.
+    Missing,
+    /// It is not, and nothing that is used by default needs it.
+    Optional,
+}
+
+/// One mechanism.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it is there.
+    pub state: State,
+    /// Which version, or why not and what to do about it.
+    pub detail: String,
+    /// What using it costs, in microseconds, where that can be told apart.
+    pub cost_micros: Option<u64>,
+}
+
+/// Tries every mechanism.
+pub async fn examine() -> Vec<Finding> {
+    let mut findings = vec![kernel(), landlock_finding(), seccomp()];
+    findings.extend(worlds().await);
+    findings.push(process_limit());
+    findings.extend([
+        program("bubblewrap", "bwrap"),
+        program("podman", "podman"),
+        program("docker", "docker"),
+    ]);
+    findings
+}
+
+fn finding(name: &'static str, state: State, detail: impl Into<String>) -> Finding {
+    Finding { name, state, detail: detail.into(), cost_micros: None }
+}
+
+fn kernel() -> Finding {
+    let (major, minor) = namespace::kernel_version();
+    let state = if (major, minor) >= (5, 13) { State::Available } else { State::Missing };
+    finding("kernel", state, format!("Linux {major}.{minor} (5.13 or later is needed)"))
+}
+
+fn landlock_finding() -> Finding {
+    match landlock::version() {
+        0 => finding(
+            "landlock",
+            State::Missing,
+            "not enforced by this kernel; add `landlock` to its lsm= list",
+        ),
+        version => finding("landlock", State::Available, format!("interface version {version}")),
+    }
+}
+
+fn seccomp() -> Finding {
+    match std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail") {
+        Ok(actions) if actions.contains("kill_process") => {
+            finding("seccomp", State::Available, "filters, with kill_process")
+        }
+        _ => finding("seccomp", State::Missing, "no filters, or no kill_process"),
+    }
+}
+
+/// Makes worlds and takes stages from them.
+async fn worlds() -> Vec<Finding> {
+    let shared = try_world(false).await;
+    let own = try_world(true).await;
+    let describe = |name, result: &Result<(u64, u64), String>, good: &str| match result {
+        Ok((boot, _)) => {
+            Finding { cost_micros: Some(*boot), ..finding(name, State::Available, good) }
+        }
+        Err(reason) => finding(
+            name,
+            State::Missing,
+            format!(
+                "{reason}; allow unprivileged user namespaces, or accept less with \
+                 `sandbox.degraded = \"allow\"`"
+            ),
+        ),
+    };
+    let mut findings = vec![
+        describe("namespaces", &shared, "user, mount, PID, IPC and UTS (cost: once per session)"),
+        describe("network namespace", &own, "a loopback of the session's own"),
+    ];
+    if let Ok((_, stage)) = own {
+        findings.push(Finding {
+            cost_micros: Some(stage),
+            ..finding("stage", State::Available, "ready for a command (made ahead of need)")
+        });
+    }
+    findings
+}
+
+/// The costs of a world and of a stage in it, in microseconds.
+async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
+    let micros = |since: Instant| u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let identity = identity(Path::new("/")).map_err(|error| error.to_string())?;
+    let boot = Boot { world: World::Namespaces { own_network, tmp_bytes: None }, identity };
+    let started = Instant::now();
+    let mut line = Line::open(&WardenProgram::ThisProgram, &boot)
+        .await
+        .map_err(|error| error.to_string())?;
+    let booted = micros(started);
+    let started = Instant::now();
+    line.stage().await.map_err(|error| error.to_string())?;
+    Ok((booted, micros(started)))
+}
+
+fn process_limit() -> Finding {
+    if namespace::pid_max_is_per_namespace() {
+        finding("process limit", State::Available, "by the PID namespace, for everybody")
+    } else {
+        finding(
+            "process limit",
+            State::Available,
+            "by rlimit, which does not hold root (Linux 6.14 has a limit per PID namespace)",
+        )
+    }
+}
+
+fn program(name: &'static str, file: &str) -> Finding {
+    let path = std::env::var_os("PATH").and_then(|path| {
+        std::env::split_paths(&path).map(|folder| folder.join(file)).find(|path| path.is_file())
+    });
+    match path {
+        Some(path) => finding(name, State::Available, version(&path)),
+        None => finding(name, State::Optional, "not installed"),
+    }
+}
+
+fn version(path: &PathBuf) -> String {
+    let output = Command::new(path).arg("--version").stderr(Stdio::null()).output();
+    let line = output.ok().and_then(|output| {
+        String::from_utf8(output.stdout).ok()?.lines().next().map(str::to_owned)
+    });
+    line.unwrap_or_else(|| path.display().to_string())
+}
