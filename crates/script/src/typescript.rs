@@ -43,8 +43,18 @@ pub(crate) struct SyntaxFault {
     pub(crate) at: Option<Position>,
 }
 
+/// Brackets inside brackets that the parser's recursion is trusted with.
+const DEEPEST: usize = 4000;
+
 /// Erases the types of a module.
 pub(crate) fn transform(source: &str) -> Result<Transformed, SyntaxFault> {
+    if let Some(offset) = too_deep(source) {
+        let message = format!("brackets are nested deeper than {DEEPEST} levels");
+        return Err(SyntaxFault {
+            message,
+            at: Some(position(source, offset)),
+        });
+    }
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, SourceType::ts().with_module(true)).parse();
     if let Some(problem) = parsed
@@ -91,6 +101,23 @@ impl Origin {
             column: token.get_src_col() + 1,
         })
     }
+}
+
+/// Where the nesting passes the limit. Brackets in strings count too, which only matters when thousands of them
+/// are never closed.
+fn too_deep(source: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (offset, byte) in source.bytes().enumerate() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return Some(offset);
+        }
+    }
+    None
 }
 
 fn options() -> TransformOptions {

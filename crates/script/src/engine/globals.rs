@@ -22,6 +22,13 @@ pub(crate) const LEVELS: [&str; 5] = ["log", "info", "warn", "error", "debug"];
 /// What the engine brings and a script must not have.
 const REMOVED: [&str; 4] = ["eval", "SharedArrayBuffer", "Atomics", "InternalError"];
 
+/// The engine has an error of its own for sizes that it refuses; to a script it is a `RangeError`.
+pub(crate) const RANGE_ERRORS: &str = "
+    Object.setPrototypeOf(InternalError.prototype, RangeError.prototype);
+    for (const key of Object.getOwnPropertyNames(InternalError.prototype)) {
+        delete InternalError.prototype[key];
+    }";
+
 /// Hooks into the making of stack traces. Without them a script cannot forge the text that we read.
 const REMOVED_FROM_ERROR: [&str; 2] = ["prepareStackTrace", "stackTraceLimit"];
 
@@ -101,7 +108,7 @@ fn first(realm: &Realm, arguments: &[Val]) -> Val {
 }
 
 fn no_run(realm: &Realm) -> Thrown {
-    realm.error("InternalError", "no run is active")
+    realm.error("Error", "no run is active")
 }
 
 pub(crate) fn call_host(realm: &Realm, arguments: &[Val], bound: &Bound) -> Result<Val, Thrown> {

@@ -47,6 +47,7 @@ impl Template {
         };
         let primordials = Rc::new(Primordials::take(&realm, evaluate)?);
         let set_console = evaluate("let console; (value) => { console = value; }")?;
+        evaluate(globals::RANGE_ERRORS)?;
         globals::harden(&realm)?;
         Ok(Self {
             realm,

@@ -395,7 +395,8 @@ impl<'a> Service<'a> {
             self.queued_bytes += size;
             self.queued.push_back((call, function, arguments, size));
         } else {
-            let error = HostError::named("RangeError", "too many calls of host functions are waiting");
+            let error =
+                HostError::named("RangeError", "too many calls of host functions are waiting");
             self.ended(&Pending::Call(call), Err(error));
         }
         Ok(())

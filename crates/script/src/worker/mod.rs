@@ -239,7 +239,9 @@ fn enclose(socket: UnixStream, cpu_seconds: u64, filter: &Filter) -> io::Result<
         // SAFETY: descriptor 0 is the socket that was just placed there; nothing else owns it.
         unsafe { <UnixStream as std::os::fd::FromRawFd>::from_raw_fd(0) }
     };
-    rlimit::set(Resource::Cpu, cpu_seconds)?;
+    // The soft limit sends SIGXCPU, by which the host knows the safety cap; at the hard one the kernel kills.
+    let (current, maximum) = (Some(cpu_seconds), Some(cpu_seconds.saturating_add(5)));
+    rustix::process::setrlimit(Resource::Cpu, rustix::process::Rlimit { current, maximum })?;
     filter.install().map_err(io::Error::other)?;
     Ok(socket)
 }

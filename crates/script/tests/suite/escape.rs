@@ -14,7 +14,14 @@ async fn later_run_is_clean(stage: crate::stage::Stage) {
     let probe = "export default [typeof stolen, [1, 2].map((x) => x + 1), String({}), Object.keys(globalThis), JSON.stringify({ a: [1] }), typeof ({}).polluted]";
     assert_eq!(
         stage.value(probe, plain()).await,
-        json!(["undefined", [2, 3], "[object Object]", [], "{\"a\":[1]}", "undefined"])
+        json!([
+            "undefined",
+            [2, 3],
+            "[object Object]",
+            [],
+            "{\"a\":[1]}",
+            "undefined"
+        ])
     );
 }
 
@@ -137,6 +144,8 @@ cases! {
         let nested = "[".repeat(100_000);
         let (status, _) = stage.failure(&format!("export default {nested}"), plain()).await;
         assert!(matches!(status, Status::LinkError | Status::Error | Status::Memory));
+        let (status, error) = stage.failure(&format!("export default {nested}"), CodeOptions::new()).await;
+        assert_eq!((status, error.name.as_str()), (Status::LinkError, "SyntaxError"));
         let source = "let r; try { JSON.parse('['.repeat(1e6)) } catch (e) { r = e.name } export default r";
         let value = stage.value(source, plain()).await;
         assert!(["RangeError", "SyntaxError", "InternalError"].contains(&value.as_str().unwrap()), "{value}");

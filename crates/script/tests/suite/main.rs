@@ -4,6 +4,8 @@
 
 mod escape;
 mod marshaling;
+mod memory;
+mod process;
 mod spec;
 mod stage;
 
@@ -20,12 +22,33 @@ fn main() -> std::process::ExitCode {
             trials.push(trial(format!("{prefix}::{name}"), stage, case));
         }
     }
+    for (name, case) in process::cases() {
+        trials.push(trial(format!("process::{name}"), Stage::Forked, case));
+    }
+    for &(name, source) in memory::WAYS {
+        trials.push(Trial::test(format!("memory::{name}"), move || {
+            memory::exhausts(name, source);
+            Ok(())
+        }));
+    }
+    trials.push(plain("process::soak", process::soak));
+    trials.push(plain(
+        "thread::terminate_settles_at_once",
+        process::thread_runtime_settles_at_once,
+    ));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 fn trial(name: String, stage: Stage, case: Case) -> Trial {
     Trial::test(name, move || {
         stage::run(case(stage));
+        Ok(())
+    })
+}
+
+fn plain(name: &str, body: fn()) -> Trial {
+    Trial::test(name, move || {
+        body();
         Ok(())
     })
 }

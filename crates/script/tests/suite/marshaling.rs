@@ -15,37 +15,117 @@ fn table() -> Vec<(&'static str, Json)> {
         ("undefined", json!({"$": "undefined"})),
         ("null", json!(null)),
         ("[true, false]", json!([true, false])),
-        ("[0, 1, -1, 1.5, 2 ** 31, -(2 ** 31), 2 ** 53, 1e300]", json!([0, 1, -1, 1.5, 2_147_483_648_i64, -2_147_483_648_i64, 9_007_199_254_740_992.0, 1e300])),
-        ("[NaN, Infinity, -Infinity, -0]", json!([{"$": "number", "v": "NaN"}, {"$": "number", "v": "Infinity"}, {"$": "number", "v": "-Infinity"}, {"$": "number", "v": "-0"}])),
-        ("[0n, -5n, 123456789012345678901234567890n]", json!([{"$": "bigint", "v": "0"}, {"$": "bigint", "v": "-5"}, {"$": "bigint", "v": "123456789012345678901234567890"}])),
-        ("['', 'x', 'ü€😀', 'a\\0b']", json!(["", "x", "ü€😀", "a\0b"])),
+        (
+            "[0, 1, -1, 1.5, 2 ** 31, -(2 ** 31), 2 ** 53, 1e300]",
+            json!([
+                0,
+                1,
+                -1,
+                1.5,
+                2_147_483_648_i64,
+                -2_147_483_648_i64,
+                9_007_199_254_740_992.0,
+                1e300
+            ]),
+        ),
+        (
+            "[NaN, Infinity, -Infinity, -0]",
+            json!([{"$": "number", "v": "NaN"}, {"$": "number", "v": "Infinity"}, {"$": "number", "v": "-Infinity"}, {"$": "number", "v": "-0"}]),
+        ),
+        (
+            "[0n, -5n, 123456789012345678901234567890n]",
+            json!([{"$": "bigint", "v": "0"}, {"$": "bigint", "v": "-5"}, {"$": "bigint", "v": "123456789012345678901234567890"}]),
+        ),
+        (
+            "['', 'x', 'ü€😀', 'a\\0b']",
+            json!(["", "x", "ü€😀", "a\0b"]),
+        ),
         ("[1, , 3, ,]", json!([1, {"$": "hole"}, 3, {"$": "hole"}])),
-        ("[undefined, { u: undefined }]", json!([{"$": "undefined"}, {"u": {"$": "undefined"}}])),
-        ("({ b: 1, a: { c: [] }, 2: 3, 1: 4 })", json!({"1": 4, "2": 3, "b": 1, "a": {"c": []}})),
+        (
+            "[undefined, { u: undefined }]",
+            json!([{"$": "undefined"}, {"u": {"$": "undefined"}}]),
+        ),
+        (
+            "({ b: 1, a: { c: [] }, 2: 3, 1: 4 })",
+            json!({"1": 4, "2": 3, "b": 1, "a": {"c": []}}),
+        ),
         ("({ $: 1 })", json!({"$": "object", "v": {"$": 1}})),
-        ("({ ['__proto__']: 1, constructor: 2, toString: 3 })", json!({"__proto__": 1, "constructor": 2, "toString": 3})),
-        ("new Map([[1, 'a'], [{ k: 1 }, new Map()]])", json!({"$": "Map", "v": [[1, "a"], [{"k": 1}, {"$": "Map", "v": []}]]})),
-        ("new Set([1, '1', null])", json!({"$": "Set", "v": [1, "1", null]})),
-        ("new Date(0)", json!({"$": "Date", "v": "1970-01-01T00:00:00.000Z"})),
+        (
+            "({ ['__proto__']: 1, constructor: 2, toString: 3 })",
+            json!({"__proto__": 1, "constructor": 2, "toString": 3}),
+        ),
+        (
+            "new Map([[1, 'a'], [{ k: 1 }, new Map()]])",
+            json!({"$": "Map", "v": [[1, "a"], [{"k": 1}, {"$": "Map", "v": []}]]}),
+        ),
+        (
+            "new Set([1, '1', null])",
+            json!({"$": "Set", "v": [1, "1", null]}),
+        ),
+        (
+            "new Date(0)",
+            json!({"$": "Date", "v": "1970-01-01T00:00:00.000Z"}),
+        ),
         ("new Date(NaN)", json!({"$": "Date", "v": null})),
         ("/a\\/b+/gi", json!({"$": "RegExp", "v": ["a\\/b+", "gi"]})),
-        ("new Error('m', { cause: new TypeError('c') })", json!({"$": "Error", "name": "Error", "message": "m", "cause": {"$": "Error", "name": "TypeError", "message": "c"}})),
-        ("new Uint8Array([1, 2, 3])", json!({"$": "Uint8Array", "base64": "AQID"})),
-        ("new Uint8Array([1, 2, 3, 4]).subarray(1, 3)", json!({"$": "Uint8Array", "base64": "AgM="})),
-        ("new Int16Array([1, -1])", json!({"$": "Int16Array", "base64": "AQD//w=="})),
-        ("[Int8Array, Uint8ClampedArray, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array, BigInt64Array, BigUint64Array].map((T) => new T(1))",
+        (
+            "new Error('m', { cause: new TypeError('c') })",
+            json!({"$": "Error", "name": "Error", "message": "m", "cause": {"$": "Error", "name": "TypeError", "message": "c"}}),
+        ),
+        (
+            "new Uint8Array([1, 2, 3])",
+            json!({"$": "Uint8Array", "base64": "AQID"}),
+        ),
+        (
+            "new Uint8Array([1, 2, 3, 4]).subarray(1, 3)",
+            json!({"$": "Uint8Array", "base64": "AgM="}),
+        ),
+        (
+            "new Int16Array([1, -1])",
+            json!({"$": "Int16Array", "base64": "AQD//w=="}),
+        ),
+        (
+            "[Int8Array, Uint8ClampedArray, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array, BigInt64Array, BigUint64Array].map((T) => new T(1))",
             json!([{"$": "Int8Array", "base64": "AA=="}, {"$": "Uint8ClampedArray", "base64": "AA=="}, {"$": "Uint16Array", "base64": "AAA="},
                 {"$": "Int32Array", "base64": "AAAAAA=="}, {"$": "Uint32Array", "base64": "AAAAAA=="}, {"$": "Float32Array", "base64": "AAAAAA=="},
-                {"$": "Float64Array", "base64": "AAAAAAAAAAA="}, {"$": "BigInt64Array", "base64": "AAAAAAAAAAA="}, {"$": "BigUint64Array", "base64": "AAAAAAAAAAA="}])),
-        ("new DataView(new Uint8Array([9, 8, 7]).buffer, 1)", json!({"$": "DataView", "base64": "CAc="})),
-        ("new Uint8Array([5]).buffer", json!({"$": "ArrayBuffer", "base64": "BQ=="})),
-        ("new ArrayBuffer(0)", json!({"$": "ArrayBuffer", "base64": ""})),
-        ("(() => { const a = {}; a.self = a; return a })()", json!({"$": "id", "n": 1, "v": {"self": {"$": "ref", "n": 1}}})),
-        ("(() => { const s = { x: 1 }; return [s, s] })()", json!([{"$": "id", "n": 1, "v": {"x": 1}}, {"$": "ref", "n": 1}])),
-        ("(() => { const m = new Map(); m.set(m, m); return m })()", json!({"$": "id", "n": 1, "v": {"$": "Map", "v": [[{"$": "ref", "n": 1}, {"$": "ref", "n": 1}]]}})),
-        ("(() => { class P { constructor() { this.x = 1 } get y() { return 2 } } return new P() })()", json!({"x": 1})),
-        ("(function () { return arguments })(1, 2)", json!({"0": 1, "1": 2})),
-        ("Object.create({ inherited: 1 }, { own: { value: 2, enumerable: true }, hidden: { value: 3 } })", json!({"own": 2})),
+                {"$": "Float64Array", "base64": "AAAAAAAAAAA="}, {"$": "BigInt64Array", "base64": "AAAAAAAAAAA="}, {"$": "BigUint64Array", "base64": "AAAAAAAAAAA="}]),
+        ),
+        (
+            "new DataView(new Uint8Array([9, 8, 7]).buffer, 1)",
+            json!({"$": "DataView", "base64": "CAc="}),
+        ),
+        (
+            "new Uint8Array([5]).buffer",
+            json!({"$": "ArrayBuffer", "base64": "BQ=="}),
+        ),
+        (
+            "new ArrayBuffer(0)",
+            json!({"$": "ArrayBuffer", "base64": ""}),
+        ),
+        (
+            "(() => { const a = {}; a.self = a; return a })()",
+            json!({"$": "id", "n": 1, "v": {"self": {"$": "ref", "n": 1}}}),
+        ),
+        (
+            "(() => { const s = { x: 1 }; return [s, s] })()",
+            json!([{"$": "id", "n": 1, "v": {"x": 1}}, {"$": "ref", "n": 1}]),
+        ),
+        (
+            "(() => { const m = new Map(); m.set(m, m); return m })()",
+            json!({"$": "id", "n": 1, "v": {"$": "Map", "v": [[{"$": "ref", "n": 1}, {"$": "ref", "n": 1}]]}}),
+        ),
+        (
+            "(() => { class P { constructor() { this.x = 1 } get y() { return 2 } } return new P() })()",
+            json!({"x": 1}),
+        ),
+        (
+            "(function () { return arguments })(1, 2)",
+            json!({"0": 1, "1": 2}),
+        ),
+        (
+            "Object.create({ inherited: 1 }, { own: { value: 2, enumerable: true }, hidden: { value: 3 } })",
+            json!({"own": 2}),
+        ),
         ("({ [Symbol('s')]: 1, a: 2 })", json!({"a": 2})),
     ]
 }
