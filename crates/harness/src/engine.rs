@@ -448,8 +448,8 @@ impl Engine {
 
     /// What a command left running becomes a task of the session.
     fn keep_what_remains(&self, outcome: &mut Outcome) {
-        if let Some(process) = outcome.execution.remaining.take() {
-            outcome.task = Some(self.tasks.keep(process));
+        if let Some(remaining) = outcome.execution.remaining.take() {
+            outcome.task = Some(self.tasks.keep(remaining));
         }
     }
 

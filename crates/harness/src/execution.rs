@@ -44,7 +44,25 @@ pub struct Execution {
     /// How long it took.
     pub duration: Duration,
     /// What it left running, if anything: the owner decides about its life.
-    pub remaining: Option<Process>,
+    pub remaining: Option<Remaining>,
+}
+
+/// What a command left running: the run, and the pipes that it still prints to.
+#[derive(Debug)]
+pub struct Remaining {
+    process: Process,
+    pipes: Pipes,
+}
+
+impl Remaining {
+    /// Takes in what it prints until nothing of it is left, so that it never stands still or dies
+    /// for want of a reader. Dropping this half-way kills the run.
+    pub async fn attend(mut self, mut take: impl FnMut(Stream, &[u8])) -> io::Result<()> {
+        while self.pipes.are_open() {
+            self.pipes.next(&mut take).await?;
+        }
+        self.process.gone().await
+    }
 }
 
 impl Execution {
@@ -126,7 +144,7 @@ pub async fn drive(
         exit,
         output: transcript.finish(),
         duration: started.elapsed(),
-        remaining: left.then_some(process),
+        remaining: left.then_some(Remaining { process, pipes }),
     })
 }
 
@@ -153,6 +171,7 @@ async fn until_exit(
 }
 
 /// The command's two pipes.
+#[derive(Debug)]
 struct Pipes {
     stdout: Option<pipe::Receiver>,
     stderr: Option<pipe::Receiver>,

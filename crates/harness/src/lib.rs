@@ -25,7 +25,7 @@ pub mod tools;
 pub use denial::{Denial, DenialKind};
 pub use engine::{Call, Engine, EngineOptions, How, Outcome, StandardInput, subject};
 pub use error::CallError;
-pub use execution::{Cancel, Ending, Execution, Timing, drive};
+pub use execution::{Cancel, Ending, Execution, Remaining, Timing, drive};
 pub use ringfence_jail as jail;
 pub use ringfence_policy as policy;
 

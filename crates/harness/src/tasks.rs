@@ -2,20 +2,34 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use ringfence_jail::Process;
+use tokio::task::JoinHandle;
+
+use crate::execution::Remaining;
 
 /// The tasks of a session. Dropping it ends them all.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
-    kept: Mutex<Vec<(String, Process)>>,
+    kept: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Tasks {
     /// Keeps a run alive and gives it an id.
-    pub(crate) fn keep(&self, process: Process) -> String {
+    pub(crate) fn keep(&self, remaining: Remaining) -> String {
         let id = crate::identifier::random("task");
+        let attended = tokio::spawn(async move {
+            let _ = remaining.attend(|_, _| {}).await;
+        });
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push((id.clone(), process));
+        kept.retain(|task| !task.is_finished());
+        kept.push(attended);
         id
+    }
+}
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        for task in self.kept.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            task.abort();
+        }
     }
 }

@@ -110,14 +110,26 @@ pub fn processes_with(text: &str) -> Vec<String> {
 
 /// Waits until no process has the text in its command line; at most a second.
 pub fn gone_within_a_second(text: &str) -> Result<(), Vec<String>> {
+    none_within_a_second(|| processes_with(text))
+}
+
+/// Waits until a folder is empty; at most a second.
+pub fn empty_within_a_second(folder: &Path) -> Result<(), Vec<String>> {
+    none_within_a_second(|| {
+        let entries = std::fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    })
+}
+
+fn none_within_a_second(look: impl Fn() -> Vec<String>) -> Result<(), Vec<String>> {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(1);
     loop {
-        let alive = processes_with(text);
-        if alive.is_empty() {
+        let found = look();
+        if found.is_empty() {
             return Ok(());
         }
         if std::time::Instant::now() > deadline {
-            return Err(alive);
+            return Err(found);
         }
         std::thread::yield_now();
     }
