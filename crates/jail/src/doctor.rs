@@ -50,13 +50,26 @@ pub async fn examine() -> Vec<Finding> {
 }
 
 fn finding(name: &'static str, state: State, detail: impl Into<String>) -> Finding {
-    Finding { name, state, detail: detail.into(), cost_micros: None }
+    Finding {
+        name,
+        state,
+        detail: detail.into(),
+        cost_micros: None,
+    }
 }
 
 fn kernel() -> Finding {
     let (major, minor) = namespace::kernel_version();
-    let state = if (major, minor) >= (5, 13) { State::Available } else { State::Missing };
-    finding("kernel", state, format!("Linux {major}.{minor} (5.13 or later is needed)"))
+    let state = if (major, minor) >= (5, 13) {
+        State::Available
+    } else {
+        State::Missing
+    };
+    finding(
+        "kernel",
+        state,
+        format!("Linux {major}.{minor} (5.13 or later is needed)"),
+    )
 }
 
 fn landlock_finding() -> Finding {
@@ -66,7 +79,11 @@ fn landlock_finding() -> Finding {
             State::Missing,
             "not enforced by this kernel; add `landlock` to its lsm= list",
         ),
-        version => finding("landlock", State::Available, format!("interface version {version}")),
+        version => finding(
+            "landlock",
+            State::Available,
+            format!("interface version {version}"),
+        ),
     }
 }
 
@@ -84,9 +101,10 @@ async fn worlds() -> Vec<Finding> {
     let shared = try_world(false).await;
     let own = try_world(true).await;
     let describe = |name, result: &Result<(u64, u64), String>, good: &str| match result {
-        Ok((boot, _)) => {
-            Finding { cost_micros: Some(*boot), ..finding(name, State::Available, good) }
-        }
+        Ok((boot, _)) => Finding {
+            cost_micros: Some(*boot),
+            ..finding(name, State::Available, good)
+        },
         Err(reason) => finding(
             name,
             State::Missing,
@@ -97,13 +115,21 @@ async fn worlds() -> Vec<Finding> {
         ),
     };
     let mut findings = vec![
-        describe("namespaces", &shared, "user, mount, PID, IPC and UTS (cost: once per session)"),
+        describe(
+            "namespaces",
+            &shared,
+            "user, mount, PID, IPC and UTS (cost: once per session)",
+        ),
         describe("network namespace", &own, "a loopback of the session's own"),
     ];
     if let Ok((_, stage)) = own {
         findings.push(Finding {
             cost_micros: Some(stage),
-            ..finding("stage", State::Available, "ready for a command (made ahead of need)")
+            ..finding(
+                "stage",
+                State::Available,
+                "ready for a command (made ahead of need)",
+            )
         });
     }
     findings
@@ -113,7 +139,13 @@ async fn worlds() -> Vec<Finding> {
 async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
     let micros = |since: Instant| u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
     let identity = identity(Path::new("/")).map_err(|error| error.to_string())?;
-    let boot = Boot { world: World::Namespaces { own_network, tmp_bytes: None }, identity };
+    let boot = Boot {
+        world: World::Namespaces {
+            own_network,
+            tmp_bytes: None,
+        },
+        identity,
+    };
     let started = Instant::now();
     let mut line = Line::open(&WardenProgram::ThisProgram, &boot)
         .await
@@ -126,7 +158,11 @@ async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
 
 fn process_limit() -> Finding {
     if namespace::pid_max_is_per_namespace() {
-        finding("process limit", State::Available, "by the PID namespace, for everybody")
+        finding(
+            "process limit",
+            State::Available,
+            "by the PID namespace, for everybody",
+        )
     } else {
         finding(
             "process limit",
@@ -138,7 +174,9 @@ fn process_limit() -> Finding {
 
 fn program(name: &'static str, file: &str) -> Finding {
     let path = std::env::var_os("PATH").and_then(|path| {
-        std::env::split_paths(&path).map(|folder| folder.join(file)).find(|path| path.is_file())
+        std::env::split_paths(&path)
+            .map(|folder| folder.join(file))
+            .find(|path| path.is_file())
     });
     match path {
         Some(path) => finding(name, State::Available, version(&path)),
@@ -147,9 +185,16 @@ fn program(name: &'static str, file: &str) -> Finding {
 }
 
 fn version(path: &PathBuf) -> String {
-    let output = Command::new(path).arg("--version").stderr(Stdio::null()).output();
+    let output = Command::new(path)
+        .arg("--version")
+        .stderr(Stdio::null())
+        .output();
     let line = output.ok().and_then(|output| {
-        String::from_utf8(output.stdout).ok()?.lines().next().map(str::to_owned)
+        String::from_utf8(output.stdout)
+            .ok()?
+            .lines()
+            .next()
+            .map(str::to_owned)
     });
     line.unwrap_or_else(|| path.display().to_string())
 }

@@ -4,6 +4,7 @@
 //! is known is made ahead of need ([`Canvas::prepare`]); the rest follows at the launch
 //! ([`Canvas::paint`]). Nothing of it is seen outside.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use ringfence_confine::mount::{self, Attributes, Reach};
 use rustix::fs::{Mode, OFlags};
 
-use super::placeholder::{self, Held};
+use super::placeholder::{self, Held, Holdings};
 use super::protocol::{Failure, Fence, RawPath, Step, Tmp};
 use super::world::{DEV, SHUT_FILE, SHUT_FOLDER, TMP, VOID, WORKSHOP};
 
@@ -78,7 +79,7 @@ impl Canvas {
             attach_root(root, tree)
                 .map_err(|error| Failure::new(Step::WritableRoot, &error, shown(root)))?;
         }
-        let locks = self.protect(&roots, fence, ledger)?;
+        let locks = Self::protect(&roots, fence, ledger)?;
         for path in &plain {
             self.deny(path)
                 .map_err(|error| Failure::new(Step::DeniedRead, &error, shown(path)))?;
@@ -126,35 +127,27 @@ impl Canvas {
 
     /// Makes protected paths read-only and pins their ancestors.
     fn protect(
-        &self,
         roots: &[(PathBuf, OwnedFd)],
         fence: &Fence,
         ledger: &OwnedFd,
     ) -> Result<Vec<OwnedFd>, Failure> {
-        let mut locks = Vec::new();
-        let mut pinned: Vec<PathBuf> = roots.iter().map(|(root, _)| root.clone()).collect();
-        let mut sealed = Vec::new();
+        let mut protection = Protection {
+            ledger,
+            holdings: Holdings::default(),
+            pinned: roots.iter().map(|(root, _)| root.clone()).collect(),
+            sealed: Vec::new(),
+        };
         for (root, _) in roots {
             for path in &fence.protected {
                 let path = path.to_path();
-                let Ok(relative) = (if path.is_absolute() {
-                    path.strip_prefix(root).map(Path::to_path_buf)
-                } else {
-                    Ok(path)
-                }) else {
-                    continue;
-                };
-                let mut protection = Protection {
-                    canvas: self,
-                    root,
-                    ledger,
-                    pinned: &mut pinned,
-                    sealed: &mut sealed,
-                };
-                locks.extend(protection.apply(&relative)?);
+                if !path.is_absolute() {
+                    protection.apply(root, &path)?;
+                } else if let Ok(relative) = path.strip_prefix(root) {
+                    protection.apply(root, relative)?;
+                }
             }
         }
-        Ok(locks)
+        Ok(protection.holdings.into_locks())
     }
 
     /// Hides the workshop, and everything else that lived in `/run`, and closes `/proc` to writes.
@@ -240,81 +233,70 @@ fn hollow_out(path: &Path) -> io::Result<()> {
     mount::attach(hollow.as_fd(), place.as_fd())
 }
 
-/// The protection of the paths below one root.
+/// The protection of paths in writable roots.
 struct Protection<'a> {
-    canvas: &'a Canvas,
-    root: &'a Path,
     ledger: &'a OwnedFd,
-    pinned: &'a mut Vec<PathBuf>,
+    holdings: Holdings,
+    /// Folders that are mount points by now.
+    pinned: Vec<PathBuf>,
     /// Paths that are read-only by now, with everything below them.
-    sealed: &'a mut Vec<PathBuf>,
+    sealed: Vec<PathBuf>,
 }
 
 impl Protection<'_> {
-    /// Protects a path below the root. Whoever could rename a folder on the way to it could put
+    /// Protects a path below a root. Whoever could rename a folder on the way to it could put
     /// another in its place, so those become mount points, which cannot be renamed.
-    fn apply(&mut self, relative: &Path) -> Result<Option<OwnedFd>, Failure> {
-        let mut so_far = self.root.to_path_buf();
-        let components: Vec<Component<'_>> = relative.components().collect();
-        for (index, component) in components.iter().enumerate() {
-            let Component::Normal(name) = component else {
-                continue;
-            };
+    fn apply(&mut self, root: &Path, relative: &Path) -> Result<(), Failure> {
+        let mut so_far = root.to_path_buf();
+        let names: Vec<&OsStr> = relative
+            .components()
+            .filter_map(|component| match component {
+                Component::Normal(name) => Some(name),
+                _ => None,
+            })
+            .collect();
+        for (index, name) in names.iter().enumerate() {
             let parent = so_far.clone();
             so_far.push(name);
             if self.sealed.contains(&so_far) {
-                return Ok(None);
+                return Ok(());
             }
-            let failed = |error: io::Error| not_protected(&so_far, &error);
-            match mount::place(&so_far) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    return self
-                        .reserve(&parent, Path::new(name), &so_far)
-                        .map_err(failed);
-                }
-                // A part of the way is a file: nothing can be made below it, and the file itself
-                // is what must not be replaced.
-                Err(error) if error.raw_os_error() == Some(libc::ENOTDIR) => {
-                    self.freeze(&parent).map_err(failed)?;
-                    return Ok(None);
-                }
-                Err(error) => return Err(failed(error)),
-                Ok(_) if index + 1 == components.len() => {
-                    return self
-                        .settle(&parent, Path::new(name), &so_far)
-                        .map_err(failed);
-                }
-                // The placeholder of another run: there is nothing below, and nothing may come.
-                Ok(_) if is_placeholder(&parent, Path::new(name)).map_err(failed)? => {
-                    return self
-                        .reserve(&parent, Path::new(name), &so_far)
-                        .map_err(failed);
-                }
-                Ok(place) => {
-                    if is_folder(&place).map_err(failed)? {
-                        self.pin(&so_far, &place).map_err(failed)?;
-                    } else {
-                        self.freeze(&so_far).map_err(failed)?;
-                        return Ok(None);
-                    }
-                }
+            let step = if index + 1 == names.len() {
+                Way::End
+            } else {
+                Way::Through
+            };
+            match self.advance(&parent, Path::new(name), &so_far, step) {
+                Ok(Onward::Go) => {}
+                Ok(Onward::Done) => return Ok(()),
+                Err(error) => return Err(not_protected(&so_far, &error)),
             }
         }
-        Ok(None)
+        Ok(())
     }
 
-    /// Protects a path that exists, or joins its placeholder.
-    fn settle(&mut self, parent: &Path, name: &Path, path: &Path) -> io::Result<Option<OwnedFd>> {
-        if is_placeholder(parent, name)? {
+    /// Deals with one component of a path.
+    fn advance(&mut self, parent: &Path, name: &Path, path: &Path, way: Way) -> io::Result<Onward> {
+        // No placeholder here can come or go while the folder is locked.
+        self.holdings.lock(parent)?;
+        let place = match mount::place(path) {
+            Ok(place) => place,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return self.reserve(parent, name, path);
+            }
+            Err(error) => return Err(error),
+        };
+        if placeholder::is_placeholder(&place)? {
             return self.reserve(parent, name, path);
         }
-        match self.freeze(path) {
-            // It was the placeholder of a run that has just ended.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.reserve(parent, name, path)
-            }
-            other => other.map(|()| None),
+        if way == Way::Through && is_folder(&place)? {
+            self.pin(path, &place)?;
+            return Ok(Onward::Go);
         }
+        // The path itself, or a file in its way: below that nothing can be made, and the file
+        // is what must not be replaced.
+        self.freeze(path, &place)?;
+        Ok(Onward::Done)
     }
 
     /// Makes a mount point of a folder, writable as before.
@@ -328,8 +310,7 @@ impl Protection<'_> {
     }
 
     /// Makes a path read-only, with everything below.
-    fn freeze(&mut self, path: &Path) -> io::Result<()> {
-        let place = mount::place(path)?;
+    fn freeze(&mut self, path: &Path, place: &OwnedFd) -> io::Result<()> {
         let tree = mount::clone_tree(place.as_fd(), Reach::Recursive)?;
         mount::change(
             tree.as_fd(),
@@ -343,21 +324,31 @@ impl Protection<'_> {
     }
 
     /// Keeps a path that does not exist from being created.
-    fn reserve(&mut self, parent: &Path, name: &Path, path: &Path) -> io::Result<Option<OwnedFd>> {
+    fn reserve(&mut self, parent: &Path, name: &Path, path: &Path) -> io::Result<Onward> {
         let folder = mount::place(parent)?;
-        match placeholder::hold(folder.as_fd(), name, path, self.ledger)? {
-            Held::Existing => {
-                self.freeze(path)?;
-                Ok(None)
-            }
-            Held::Placeholder(lock) => {
-                let cover = mount::clone_tree(self.canvas.void.as_fd(), Reach::Single)?;
-                mount::attach(cover.as_fd(), lock.as_fd())?;
-                self.sealed.push(path.to_path_buf());
-                Ok(Some(lock))
-            }
-        }
+        let place = match self
+            .holdings
+            .hold(folder.as_fd(), name, path, self.ledger)?
+        {
+            Held::Placeholder(place) => place,
+            Held::Existing => mount::place(path)?,
+        };
+        self.freeze(path, &place)?;
+        Ok(Onward::Done)
     }
+}
+
+/// Whether a component is the end of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Through,
+    End,
+}
+
+/// Whether there is more to do after a component.
+enum Onward {
+    Go,
+    Done,
 }
 
 fn not_protected(path: &Path, error: &io::Error) -> Failure {
@@ -367,10 +358,6 @@ fn not_protected(path: &Path, error: &io::Error) -> Failure {
         _ => Step::ProtectedPath,
     };
     Failure::new(step, error, shown(path))
-}
-
-fn is_placeholder(parent: &Path, name: &Path) -> io::Result<bool> {
-    placeholder::is_placeholder(mount::place(parent)?.as_fd(), name)
 }
 
 fn is_folder(place: &OwnedFd) -> io::Result<bool> {
