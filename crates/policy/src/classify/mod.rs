@@ -137,6 +137,16 @@ pub(crate) fn class_of_part(command: &SimpleCommand, facts: &Facts, ground: &Gro
     findings.finish().class
 }
 
+/// The class of the variables that are set for one command.
+pub(crate) fn class_of_assignments(command: &SimpleCommand) -> Class {
+    let mut findings = Findings::default();
+    for assignment in &command.assignments {
+        environment::judge(assignment, &mut findings);
+    }
+    let worst = findings.reasons.iter().map(|reason| reason.class).max();
+    worst.unwrap_or(Class::ReadOnly)
+}
+
 /// The class of what a redirection does.
 pub(crate) fn class_of_redirection(redirection: &Redirection, ground: &Ground) -> Class {
     let mut findings = Findings::default();

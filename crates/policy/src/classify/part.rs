@@ -9,6 +9,7 @@ use super::{
 use crate::{
     facts::{
         Direction, Facts, Redirection, SimpleCommand, Word, base_name,
+        follow::find_starts,
         options::{Arguments, may_be_option},
         wrapper::{self, Runs},
     },
@@ -72,6 +73,14 @@ pub(super) fn judge(
             Class::ReadOnly,
             &text,
             "it runs another program, which is judged itself",
+        );
+    }
+    let history = |word: &Word| word.is("history") || word.is("ohistory");
+    if matches!(name, "set" | "shopt" | "setopt" | "unsetopt") && own.iter().any(history) {
+        findings.add(
+            Class::Dangerous,
+            &text,
+            "it tampers with the shell's history",
         );
     }
     match tables::find(name) {
@@ -235,16 +244,23 @@ impl Case<'_> {
             return self.subcommand(tool, words, &found, findings);
         }
         let valued = found.options.iter().any(|(_, value)| value.is_some());
-        let alone =
-            found.operands.is_empty() && !valued && !self.command.supplied && !self.command.wrapper;
+        let alone = found.operands.is_empty()
+            && !valued
+            && !self.command.supplied
+            && !self.command.wrapper
+            && says_nothing_else(tool, &found);
         let class = tool.alone.filter(|_| alone).unwrap_or(tool.class);
         findings.add(class, self.text, tool.why);
         if tool.names.contains("awk") || tool.names.starts_with("sed") {
             let name = tool.names.split(' ').next().unwrap_or_default();
+            let in_place = found.has(&["-i", "--in-place"]);
             for file in
                 super::scripts::judge(name, &self.all_operands(words, &found), self.text, findings)
             {
                 self.read(file, findings);
+                if in_place {
+                    self.write(file, findings);
+                }
             }
             return;
         }
@@ -274,7 +290,8 @@ impl Case<'_> {
         findings: &mut Findings,
     ) {
         let Some(first) = found.operands.first() else {
-            let class = tool.alone.unwrap_or(tool.class);
+            let alone = tool.alone.filter(|_| says_nothing_else(tool, found));
+            let class = alone.unwrap_or(tool.class);
             return findings.add(class, self.text, tool.why);
         };
         let at = words
@@ -438,10 +455,52 @@ impl Case<'_> {
                     );
                 }
             }
-            Operands::Read | Operands::Script => {
+            Operands::Read => {
                 for word in operands {
                     self.read(word, findings);
                 }
+            }
+            Operands::Script => {
+                for word in operands {
+                    self.read(word, findings);
+                }
+                let foreign = operands.first().is_some_and(|word| {
+                    let spread = spread(word, &self.command.directory, self.ground);
+                    word.is("-") || !spread.is_in(&self.ground.workspace)
+                });
+                if foreign {
+                    let why = "what it runs is not a file of the workspace";
+                    findings.add(Class::Unknown, self.text, why);
+                }
+                self.more(findings);
+            }
+            Operands::Setting => {
+                let given = self
+                    .words
+                    .iter()
+                    .skip_while(|word| !word.is("config"))
+                    .skip(1);
+                let given: Vec<&Word> = given
+                    .filter(|word| !word.known_start().starts_with('-'))
+                    .collect();
+                let asks = matches!(
+                    given.first().and_then(|w| w.literal()),
+                    Some("get" | "list")
+                );
+                if given.len() > 1 && !asks {
+                    let why = "it changes settings, which can name programs";
+                    findings.add(Class::Suspicious, self.text, why);
+                }
+            }
+            Operands::Targets => {
+                if operands
+                    .iter()
+                    .any(|w| w.literal().is_none_or(|w| w.contains('=')))
+                {
+                    let why = "a variable of the build is set, which can name programs";
+                    findings.add(Class::Unknown, self.text, why);
+                }
+                self.more(findings);
             }
             Operands::Written => {
                 for word in operands {
@@ -513,8 +572,10 @@ impl Case<'_> {
     }
 
     fn deleted(&self, tool: &Tool, found: &Arguments<'_>, findings: &mut Findings) {
-        let recursive = found.has(&["-r", "-R", "--recursive"]) || tool.is_named("shred");
-        let forced = found.has(&["-f", "--force"]);
+        let recursive = found.has(&["-r", "-R", "--recursive"])
+            || tool.is_named("shred")
+            || abbreviates(found, "--recursive");
+        let forced = found.has(&["-f", "--force"]) || abbreviates(found, "--force");
         for word in &found.operands {
             self.delete(word, recursive, findings);
         }
@@ -536,7 +597,7 @@ impl Case<'_> {
     }
 
     fn changed(&self, found: &Arguments<'_>, findings: &mut Findings) {
-        let recursive = found.has(&["-R", "--recursive"]);
+        let recursive = found.has(&["-R", "--recursive"]) || abbreviates(found, "--recursive");
         let skip = usize::from(found.value(&["--reference"]).is_none());
         for word in found.operands.iter().skip(skip) {
             let spread = spread(word, &self.command.directory, self.ground);
@@ -596,10 +657,7 @@ impl Case<'_> {
     /// `find`: start paths, and what the expression does.
     fn searched(&self, findings: &mut Findings) {
         let words = &self.words[1..];
-        let starts: Vec<&Word> = words
-            .iter()
-            .take_while(|w| !w.known_start().starts_with(['-', '(', '!']))
-            .collect();
+        let starts = find_starts(self.words);
         for start in &starts {
             self.read(start, findings);
         }
@@ -646,6 +704,17 @@ fn without_programs(words: &[Word]) -> Vec<Word> {
     kept
 }
 
+/// Whether the options, too, are known not to do anything.
+fn says_nothing_else(tool: &Tool, found: &Arguments<'_>) -> bool {
+    matches!(tool.options, Options::Known(_)) || found.options.is_empty()
+}
+
+/// Whether an option that the grammar does not know is short for this one.
+fn abbreviates(found: &Arguments<'_>, option: &str) -> bool {
+    let mut unknown = found.unknown.iter().map(|word| word.known_start());
+    unknown.any(|start| start.len() > 2 && start.starts_with("--") && option.starts_with(start))
+}
+
 fn named(mark: &Mark, name: &str) -> bool {
     mark.names.split(' ').any(|known| known == name)
 }
@@ -658,6 +727,10 @@ fn may_be(known: &str, written: &str) -> bool {
     }
     if known.starts_with("--") {
         return written.starts_with("--") && written.len() > 2 && known.starts_with(written);
+    }
+    if known.len() > 2 {
+        // `-agentlib:name`: the value follows directly.
+        return !written.starts_with("--") && written.starts_with(known);
     }
     if known.len() == 2 && !written.starts_with("--") {
         return known

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Class;
 use crate::{
-    facts::{Directory, Piece, Word},
+    facts::{Directory, FOLDER_MARK, HOME_MARK, Piece, Word},
     ground::Ground,
 };
 
@@ -46,6 +46,12 @@ impl Spread {
             paths.push(PathBuf::from(format!("/{}", spot.parts.join("/"))));
         }
         Some(paths)
+    }
+
+    /// Whether it certainly points into this folder.
+    pub(crate) fn is_in(&self, folder: &Path) -> bool {
+        let inside = |spot: &Spot| !spot.open && spot.is_in(folder);
+        !self.unknown && !self.places.is_empty() && self.places.iter().all(inside)
     }
 
     /// Whether one of the places may be the path that a pattern names, or in it.
@@ -96,10 +102,24 @@ fn base(chain: &[Word], ground: &Ground) -> Option<Spot> {
     Some(at)
 }
 
+/// A value in which marks stand for the home folder and the working directory.
+fn with_folders(value: &str, ground: &Ground) -> String {
+    if !value.contains([HOME_MARK, FOLDER_MARK]) {
+        return value.to_owned();
+    }
+    let home = match &ground.home {
+        Some(home) => home.to_string_lossy().into_owned(),
+        None => format!("/{HOME}"),
+    };
+    value
+        .replace(HOME_MARK, &home)
+        .replace(FOLDER_MARK, &ground.cwd.to_string_lossy())
+}
+
 /// A word as text with wildcards.
 fn raw(word: &Word, ground: &Ground) -> String {
     if let Some(value) = word.literal() {
-        return value.to_owned();
+        return with_folders(value, ground);
     }
     let home = || match &ground.home {
         Some(home) => home.to_string_lossy().into_owned(),
@@ -115,7 +135,7 @@ fn raw(word: &Word, ground: &Ground) -> String {
                     text.push_str(after);
                 }
                 _ if in_class => {}
-                _ => text.push_str(part),
+                _ => text.push_str(&with_folders(part, ground)),
             },
             Piece::Home(None) => text.push_str(&home()),
             Piece::Home(Some(user)) => match user.as_str() {

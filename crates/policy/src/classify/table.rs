@@ -87,6 +87,10 @@ pub(crate) enum Operands {
     None,
     /// The first operand is a script or a program file of the project, which is run.
     Script,
+    /// A name, and a value that it gets.
+    Setting,
+    /// Targets of a build, and variables for it.
+    Targets,
     /// Start paths and an expression, as of `find`.
     Searched,
 }

@@ -59,6 +59,12 @@ fn follow(
     spot: &Spot,
 ) -> Followed {
     let unknown = !found.unknown.is_empty();
+    let asks = words
+        .get(1)
+        .is_some_and(|w| matches!(w.literal(), Some("-v" | "-V" | "-pv" | "-pV")));
+    if asks && program_name(words) == "command" {
+        return Followed::Plain;
+    }
     let rest = &words[1 + found.rest..];
     match wrapper.runs {
         Runs::Program { skip } => program(walker, rest, skip, unknown, spot),
@@ -143,7 +149,8 @@ fn assignments(
         return split_string(walker, words, spot);
     }
     let mut given = Vec::new();
-    let mut at = 0;
+    // A bare `-` is `-i`.
+    let mut at = usize::from(rest.first().is_some_and(|word| word.is("-")));
     while let Some(word) = rest.get(at) {
         let Some((name, value)) = word.known_start().split_once('=') else {
             break;
@@ -167,7 +174,12 @@ fn assignments(
             Followed::Plain
         };
     }
+    let before = walker.directory.clone();
+    if let Some(folder) = found.value(&["-C", "-D", "--chdir"]) {
+        walker.enter(folder);
+    }
     walker.command(rest[at..].to_vec(), given, spot);
+    walker.directory = before;
     Followed::Through
 }
 
@@ -341,13 +353,21 @@ pub(crate) fn shell_input(words: &[Word]) -> ShellInput {
     }
 }
 
+/// The folders that `find` starts from; options may stand before them.
+pub(crate) fn find_starts(words: &[Word]) -> Vec<&Word> {
+    let is_early = |word: &&Word| {
+        let start = word.known_start();
+        matches!(start, "-H" | "-L" | "-P" | "-E" | "-X" | "-s" | "-x" | "-d")
+            || start.starts_with("-O")
+    };
+    let rest = words.iter().skip(1).skip_while(is_early);
+    rest.take_while(|word| !word.known_start().starts_with(['-', '(', '!']))
+        .collect()
+}
+
 /// `find … -exec program {} \;`.
 fn find(walker: &mut Walker, words: &[Word], spot: &Spot) -> Followed {
-    let starts: Vec<Word> = words[1..]
-        .iter()
-        .take_while(|w| !w.known_start().starts_with(['-', '(', '!']))
-        .cloned()
-        .collect();
+    let starts: Vec<Word> = find_starts(words).into_iter().cloned().collect();
     let (mut at, mut followed) = (1, Followed::Plain);
     while at < words.len() {
         let runs = words[at]
@@ -461,6 +481,20 @@ fn builtin_text(walker: &mut Walker, name: &str, words: &[Word]) {
     if evaluates {
         walker.hidden(&words[1..]);
     }
+    let sets: &[Word] = match name {
+        "read" | "mapfile" | "readarray" | "getopts" | "unset" | "let" => &words[1..],
+        "printf" if evaluates => words.get(1..3).unwrap_or_default(),
+        _ => &[],
+    };
+    for word in sets {
+        let start = word.known_start().trim_start_matches("-v");
+        let end = start
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(start.len());
+        if !start[..end].is_empty() {
+            walker.sets(&start[..end]);
+        }
+    }
     if name == "let" {
         walker.facts.arithmetic = true;
     }
@@ -510,6 +544,8 @@ pub(super) fn standard_input(
             .map(|d| d.body.clone());
         if let Some(body) = document {
             script_text(walker, &body, kind, Place::StandardInput, &spot);
+        } else if spot.place == Place::ProcessSubstitution && stage == 0 {
+            walker.unclear(Obstacle::SuppliedScript, ">(");
         } else if place_known && stage > 0 {
             match printed(walker, pipeline, stage - 1) {
                 Some(body) => script_text(walker, &body, kind, Place::StandardInput, &spot),

@@ -22,6 +22,7 @@ pub use command::{
     Assignment, Direction, Directory, Function, HereDocument, Place, Redirection, SimpleCommand,
 };
 pub use unclear::{Obstacle, Unclear};
+pub(crate) use word::{FOLDER_MARK, HOME_MARK};
 pub use word::{Piece, Word};
 
 use crate::shell::ShellKind;

@@ -32,7 +32,7 @@ pub(super) struct Walker {
     values: BTreeMap<String, Vec<String>>,
     /// The commands whose output a variable may hold.
     flows: BTreeMap<String, Vec<usize>>,
-    directory: Directory,
+    pub(super) directory: Directory,
     pipelines: usize,
     /// Loops and functions: a `cd` there may happen any number of times.
     repeating: usize,
@@ -189,6 +189,7 @@ impl Walker {
             } => {
                 let words = self.words(words, spot);
                 if let Some(name) = variable {
+                    self.sets(name);
                     let values = self.values.entry(name.clone()).or_default();
                     values.extend(
                         words
@@ -313,9 +314,45 @@ impl Walker {
             self.script(&inner.script, &inside);
         }
         self.facts.arithmetic |= text.arithmetic;
+        for name in &text.sets {
+            self.sets(name);
+        }
         let mut word = text.word.clone();
+        self.give_printed(&mut word.pieces, text);
         self.give_values(&mut word.pieces);
         word
+    }
+
+    /// Notes that a variable gets a value that is not known.
+    pub(super) fn sets(&mut self, name: &str) {
+        let value = Word::from_pieces(String::new(), vec![Piece::Supplied]);
+        let name = name.to_owned();
+        if self.facts.assignments.len() < MAX_COMMANDS {
+            self.facts.assignments.push(Assignment { name, value });
+        }
+    }
+
+    /// Gives `$(echo text)` the value that it is seen to have.
+    fn give_printed(&self, pieces: &mut [Piece], text: &Text) {
+        let substitutions = pieces
+            .iter()
+            .filter(|p| matches!(p, Piece::Command | Piece::Process));
+        if substitutions.count() != text.inner.len() {
+            return;
+        }
+        let mut inner = text.inner.iter();
+        for piece in pieces {
+            if !matches!(piece, Piece::Command | Piece::Process) {
+                continue;
+            }
+            let Some(inside) = inner.next() else { return };
+            if let (Piece::Command, Some(value)) = (&piece, printed(&inside.script)) {
+                *piece = Piece::Parameter {
+                    name: String::new(),
+                    values: vec![value],
+                };
+            }
+        }
     }
 
     fn give_values(&self, pieces: &mut [Piece]) {
@@ -338,6 +375,7 @@ impl Walker {
 
     /// Notes a value that a variable may have.
     pub(super) fn assign(&mut self, name: &str, value: &Word) {
+        let value = &with_marks(value);
         for words in value.supposed(MAX_SUPPOSED) {
             let parts: Option<Vec<&str>> = words.iter().map(Word::literal).collect();
             let Some(parts) = parts else { continue };
@@ -498,6 +536,11 @@ impl Walker {
         if self.repeating > 0 || target.is("-") {
             self.directory.unknown = true;
         }
+        self.enter(&target);
+    }
+
+    /// Notes that what follows may run in another directory.
+    pub(super) fn enter(&mut self, target: &Word) {
         let mut reached: Vec<Vec<Word>> = Vec::new();
         for chain in &self.directory.chains {
             let mut chain = chain.clone();
@@ -550,6 +593,45 @@ impl Walker {
             },
         }
     }
+}
+
+/// What a script prints, if it is nothing but `echo`, `printf` or `pwd`.
+fn printed(script: &Script) -> Option<String> {
+    let [statement] = script.statements.as_slice() else {
+        return None;
+    };
+    let [stage] = statement.stages.as_slice() else {
+        return None;
+    };
+    let Body::Simple { words, .. } = &stage.body else {
+        return None;
+    };
+    let words: Option<Vec<&str>> = words.iter().map(|text| text.word.literal()).collect();
+    match words?.as_slice() {
+        ["pwd", ..] => Some(super::word::FOLDER_MARK.to_string()),
+        ["echo", "-n" | "-e" | "-ne", rest @ ..] | ["echo", rest @ ..] => Some(rest.join(" ")),
+        ["printf", "%s" | "%s\\n" | "--", rest @ ..] if !rest.is_empty() => Some(rest.join(" ")),
+        ["printf", text] => Some((*text).to_owned()),
+        _ => None,
+    }
+}
+
+/// A value in which the home folder and the working directory are marked.
+fn with_marks(value: &Word) -> Word {
+    if value.literal.is_some() {
+        return value.clone();
+    }
+    let marked = value.pieces.iter().map(|piece| match piece {
+        Piece::Home(None) => Piece::Text(super::word::HOME_MARK.to_string()),
+        Piece::Parameter { name, .. } if name == "HOME" => {
+            Piece::Text(super::word::HOME_MARK.to_string())
+        }
+        Piece::Parameter { name, .. } if name == "PWD" => {
+            Piece::Text(super::word::FOLDER_MARK.to_string())
+        }
+        other => other.clone(),
+    });
+    Word::from_pieces(value.text.clone(), marked.collect())
 }
 
 /// What a command would be if variables have the values that the text gives them.

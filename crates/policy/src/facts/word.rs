@@ -17,6 +17,11 @@ pub struct Word {
     pub pieces: Vec<Piece>,
 }
 
+/// Stands for the home folder in a value that a variable is supposed to have.
+pub(crate) const HOME_MARK: char = '\u{f0010}';
+/// Stands for the working directory there.
+pub(crate) const FOLDER_MARK: char = '\u{f0011}';
+
 /// A word with more pieces than this that stand for something else is not expanded.
 const MAX_OPEN_PIECES: usize = 12;
 

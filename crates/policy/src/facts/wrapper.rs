@@ -127,7 +127,7 @@ pub(crate) static WRAPPERS: &[Wrapper] = &[
     // Watching or tracing.
     quiet("watch", "-d -n: -t -b -e -g -c -x -p -q: --interval= --differences --no-title --beep --errexit --chgexit --color --exec --precise", Runs::Joined { skip: 0 }),
     quiet("entr", "-a -c -d -n -p -r -s -z", AFTER_OPTIONS),
-    loud("strace ltrace", "-f -ff -c -C -t -tt -ttt -T -v -y -yy -x -q -qq -e: -s: -p: -u: -a:", AFTER_OPTIONS),
+    loud("strace ltrace", "-f -ff -c -C -t -tt -ttt -T -v -y -yy -x -q -qq -e: -s: -p: -u: -a: -o:", AFTER_OPTIONS),
     loud("valgrind rr perf", "", AFTER_OPTIONS),
     // A lock or a terminal around it.
     quiet("flock", "-s -x -e -u -n -w: -o -E: -F --shared --exclusive --unlock --nonblock --nb --timeout= --close --no-fork --conflict-exit-code=", Runs::Locked),

@@ -273,6 +273,8 @@ fn settle<'r>(
                 so_far.rest = so_far.rest.max(class);
                 return None;
             }
+            // The rule is about the words; what is set for them is judged by itself.
+            so_far.rest = so_far.rest.max(classify::class_of_assignments(command));
             so_far.allowed.push((rule, canonical_command(command)));
             let inner = command.wrapper && reaches_inner(rule, command);
             Some(Cover {

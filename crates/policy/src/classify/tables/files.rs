@@ -36,7 +36,7 @@ pub(super) const TABLE: &[Tool] = &[
     tool(Safe, "dd gdd", "it copies bytes").operands(Operands::Assigned),
     tool(Unknown, "patch", "it changes files as a patch says").marks(&[output("-o --output")]),
     // Archives: unpacking writes wherever the archive says.
-    tool(Unknown, "tar gtar bsdtar", "it packs or unpacks an archive").marks(&[
+    tool(Unknown, "tar gtar bsdtar", "it packs or unpacks an archive").operands(Operands::Written).marks(&[
         mark(Suspicious, "--to-command --use-compress-program -I --checkpoint-action --rsh-command --rmt-command --info-script --new-volume-script -F --use-compress", "it runs another program"),
         mark(Suspicious, "-P --absolute-names", "it may write outside the folder"),
         mark(Unknown, "--remove-files", "it deletes what it packed"),

@@ -84,7 +84,7 @@ const SUBCOMMANDS: &[Tool] = &[
         tool(Safe, "push save apply pop branch create store", "it puts changes aside").operands(Operands::Ignored),
         tool(Unknown, "drop clear", "it loses changes").operands(Operands::Ignored),
     ]),
-    tool(Unknown, "config", "it reads or changes settings, which can name programs").first("--get --get-all --get-regexp --list -l --show-origin --show-scope --name-only --global --local --system --worktree --null -z --type= --includes --bool --int --path --default= --get-urlmatch --get-color -f: --file= --blob= --add --unset --unset-all --replace-all --rename-section --remove-section --edit -e").operands(Operands::Ignored).marks(&[
+    tool(Unknown, "config", "it reads or changes settings, which can name programs").first("--get --get-all --get-regexp --list -l --show-origin --show-scope --name-only --global --local --system --worktree --null -z --type= --includes --bool --int --path --default= --get-urlmatch --get-color -f: --file= --blob= --add --unset --unset-all --replace-all --rename-section --remove-section --edit -e").operands(Operands::Setting).marks(&[
         mark(Suspicious, "--add --unset --unset-all --replace-all --rename-section --remove-section --edit -e -f --file --blob", "it changes settings, which can name programs"),
         mark(Suspicious, "--global --system", "it uses settings outside the repository"),
     ]),

@@ -20,7 +20,7 @@ pub(super) const TABLE: &[Tool] = &[
     ]),
     tool(Unknown, "deno bun tsx ts-node", "it runs a program").operands(Operands::Script),
     tool(Unknown, "perl ruby php lua luajit tclsh wish expect osascript Rscript R julia groovy scala kotlin jshell irb ghci runghc guile racket sbcl clisp swipl octave erl elixir iex gdb lldb", "it runs a program").operands(Operands::Script),
-    tool(Safe, "java", "it runs a program").operands(Operands::Script).marks(&[
+    tool(Safe, "java", "it runs a program").operands(Operands::Read).marks(&[
         mark(Unknown, "-javaagent -agentlib -agentpath", "it loads another library"),
     ]),
     tool(Safe, "javac kotlinc scalac ghc ocamlc ocamlopt", "it compiles").operands(Operands::Ignored),

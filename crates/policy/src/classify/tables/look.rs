@@ -28,9 +28,10 @@ pub(super) const TABLE: &[Tool] = &[
     tool(ReadOnly, "pwd true false : nproc arch tty logname", "it prints or does nothing").operands(Operands::Ignored),
     tool(ReadOnly, "cksum sum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum md5 shasum", "it computes sums of files"),
     tool(ReadOnly, "cmp comm", "it compares files"),
-    tool(ReadOnly, "strings nm objdump readelf size ldd otool addr2line c++filt", "it looks into binary files").marks(&[
+    tool(ReadOnly, "strings nm objdump readelf size otool addr2line c++filt", "it looks into binary files").marks(&[
         mark(Unknown, "--plugin --target-help", "it loads a plug-in"),
     ]),
+    tool(Unknown, "ldd", "it may start the program it looks at"),
     tool(ReadOnly, "xxd", "it prints bytes").only("-a -b -c: -E -e -g: -i -l: -n: -o: -p -ps -s: -u -v -d -C -R: -cols: -len: -seek: -bits -plain -postscript -capitalize -EBCDIC -include").operands(Operands::SecondWritten),
     tool(ReadOnly, "od hexdump hd", "it prints bytes"),
     tool(ReadOnly, "lsof fuser", "it prints which files are open").marks(&[mark(Suspicious, "-k", "it kills processes")]),

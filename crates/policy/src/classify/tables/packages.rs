@@ -8,8 +8,8 @@ use crate::classify::{
 
 #[rustfmt::skip]
 pub(super) const TABLE: &[Tool] = &[
-    tool(Safe, "npm pnpm", "it manages packages and runs the project's scripts").alone(ReadOnly).operands(Operands::Ignored).marks(NPM_MARKS).first(NPM_OPTIONS).subcommands(NPM),
-    tool(Safe, "yarn", "it manages packages and runs the project's scripts").alone(Safe).operands(Operands::Ignored).marks(NPM_MARKS).first(NPM_OPTIONS).subcommands(NPM),
+    tool(Unknown, "npm", "a subcommand that is not known").alone(ReadOnly).operands(Operands::Ignored).marks(NPM_MARKS).first(NPM_OPTIONS).subcommands(NPM),
+    tool(Safe, "yarn pnpm", "it manages packages and runs the project's scripts").alone(Safe).operands(Operands::Ignored).marks(NPM_MARKS).first(NPM_OPTIONS).subcommands(NPM),
     tool(Unknown, "npx pnpx bunx yarnpkg corepack uvx", "it downloads and runs a package").operands(Operands::Ignored),
     tool(Safe, "pip uv", "it manages packages").alone(ReadOnly).operands(Operands::Ignored).subcommands(&[
         tool(ReadOnly, "list show freeze check help debug inspect index tree version", "it lists packages").operands(Operands::Ignored),
@@ -24,12 +24,13 @@ pub(super) const TABLE: &[Tool] = &[
         tool(ReadOnly, "show check list version info", "it lists packages").operands(Operands::Ignored),
         tool(Suspicious, "publish config", "it publishes, or changes settings").operands(Operands::Ignored),
     ]),
-    tool(Unknown, "cargo", "a subcommand that is not known").alone(ReadOnly).first("-v -vv -q -V -Z: -C: --verbose --quiet --version --list --color= --locked --offline --frozen --config= --explain= +stable +nightly")
+    tool(Unknown, "cargo", "a subcommand that is not known").alone(Safe).first("-v -vv -q -V -Z: -C: --verbose --quiet --version --list --color= --locked --offline --frozen --config= --explain= +stable +nightly")
         .marks(&[mark(Suspicious, "--config -Z", "a setting can make cargo run a program")])
         .subcommands(&[
-            tool(ReadOnly, "metadata tree search info pkgid locate-project read-manifest verify-project version help", "it prints facts about the project").operands(Operands::Ignored),
+            tool(Safe, "metadata tree search info pkgid locate-project read-manifest verify-project version help", "it prints facts about the project").operands(Operands::Ignored),
             tool(Safe, "build b check c test t run r bench clippy doc d fmt fetch update generate-lockfile vendor clean new init add remove rm nextest expand machete audit deny outdated llvm-cov miri insta fix package tarpaulin hack udeps bloat", "it builds or tests the project").operands(Operands::Ignored).marks(&[
-                mark(Suspicious, "--config", "a setting can make cargo run a program"),
+                mark(Suspicious, "--config -Z", "a setting can make cargo run a program"),
+                mark(Unknown, "--manifest-path --target-dir", "it builds something else, or elsewhere"),
             ]),
             tool(Unknown, "install uninstall", "it installs programs for the user").operands(Operands::Ignored),
             tool(Suspicious, "publish yank owner login logout", "it publishes").operands(Operands::Ignored),
@@ -38,7 +39,7 @@ pub(super) const TABLE: &[Tool] = &[
     tool(Unknown, "rustup", "it manages toolchains").alone(ReadOnly).subcommands(&[tool(ReadOnly, "show which doc", "it shows toolchains").operands(Operands::Ignored)]),
     tool(Unknown, "go", "a subcommand that is not known").alone(ReadOnly).subcommands(&[
         tool(ReadOnly, "version help", "it prints facts").operands(Operands::Ignored),
-        tool(ReadOnly, "list doc", "it prints facts about the project").operands(Operands::Ignored).marks(&[mark(Suspicious, "-exec -toolexec -overlay -modfile", "it runs another program")]),
+        tool(Safe, "list doc", "it prints facts about the project").operands(Operands::Ignored).marks(&[mark(Suspicious, "-exec -toolexec -overlay -modfile", "it runs another program")]),
         tool(ReadOnly, "env", "it prints settings").operands(Operands::Ignored).marks(&[mark(Suspicious, "-w -u", "it changes settings")]),
         tool(Safe, "build test run vet fmt mod work clean", "it builds or tests the project").operands(Operands::Ignored).marks(&[
             mark(Suspicious, "-exec -toolexec -overlay -vettool -ldflags -gcflags", "it runs another program"),
@@ -46,7 +47,7 @@ pub(super) const TABLE: &[Tool] = &[
         tool(Unknown, "install get generate tool", "it installs, or runs programs that comments name").operands(Operands::Ignored),
     ]),
     tool(Safe, "gofmt", "it formats").marks(&[mark(Safe, "-w", "it changes files in place")]),
-    tool(Safe, "make gmake ninja cmake ctest meson just task rake mage bazel bazelisk buck2 pants scons invoke tox nox earthly", "it builds the project").operands(Operands::Ignored).marks(&[
+    tool(Safe, "make gmake ninja cmake ctest meson just task rake mage bazel bazelisk buck2 pants scons invoke tox nox earthly", "it builds the project").operands(Operands::Targets).marks(&[
         mark(Unknown, "-f --file --makefile --justfile -C --directory -B --eval", "it builds something else"),
         mark(Unknown, "-E", "it runs another program"),
     ]),

@@ -210,6 +210,9 @@ impl Parser<'_, '_> {
         if defaults && self.peek() == Some(b':') {
             self.at += 1;
         }
+        if self.peek() == Some(b'=') {
+            build.text.sets.push(name.clone());
+        }
         match self.peek() {
             Some(b':') if !matches!(self.peek_at(1), Some(b'-' | b'=' | b'?' | b'+')) => {
                 self.substring(build)?;

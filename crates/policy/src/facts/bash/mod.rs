@@ -262,5 +262,6 @@ impl Build {
     fn absorb(&mut self, other: &Text) {
         self.text.inner.extend(other.inner.iter().cloned());
         self.text.arithmetic |= other.arithmetic;
+        self.text.sets.extend(other.sets.iter().cloned());
     }
 }

@@ -78,6 +78,8 @@ pub(crate) struct Text {
     pub(crate) inner: Vec<Rc<Inner>>,
     /// Whether any of it is quoted or escaped.
     pub(crate) quoted: bool,
+    /// The variables that `${name:=…}` in it sets.
+    pub(crate) sets: Vec<String>,
     /// Whether an arithmetic expansion in it names a variable.
     pub(crate) arithmetic: bool,
 }

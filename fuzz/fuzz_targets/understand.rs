@@ -1,0 +1,40 @@
+//! Any text, in any shell: the analyser neither panics nor works without bound, and what it does
+//! not understand is never better than suspicious.
+//!
+//! `cargo +nightly fuzz run understand -- -max_total_time=60`
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use ringfence_policy::{
+    Ground, ShellKind,
+    classify::{Class, classify},
+    facts::{CommandText, MAX_STEPS, understand},
+    propose::{canonical, propose},
+    rule::Grant,
+};
+
+fuzz_target!(|input: (u8, &str)| {
+    let (choice, text) = input;
+    let kind = match choice % 5 {
+        0 => ShellKind::Bash,
+        1 => ShellKind::Zsh,
+        2 => ShellKind::Sh,
+        3 => ShellKind::PowerShell,
+        _ => ShellKind::Cmd,
+    };
+    let ground = Ground::at("/home/u/work").with_home("/home/u");
+    let facts = understand(CommandText::Shell { kind, text });
+    assert!(facts.steps <= MAX_STEPS);
+    let found = classify(&facts, &ground);
+    assert!(facts.not_understood.is_empty() || found.class >= Class::Suspicious);
+    canonical(&facts);
+    propose(&facts, &ground, &Grant::default());
+
+    // A vector with a shell in it is read like the text, unless the shell takes it for an option.
+    if kind == ShellKind::Bash && !text.contains('\0') && !text.starts_with(['-', '+']) {
+        let argv = ["bash".to_owned(), "-c".to_owned(), text.to_owned()];
+        let vector = classify(&understand(CommandText::Argv(&argv)), &ground);
+        assert!(vector.class >= found.class);
+    }
+});
