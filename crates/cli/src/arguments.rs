@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::verb::{audit, call, check, completions, config, doctor, run};
+use crate::verb::{audit, call, check, completions, config, doctor, rules, run, trust};
 
 /// Runs commands inside a fence: judged, approved, confined, bounded and recorded.
 #[derive(Debug, Parser)]
@@ -40,6 +40,10 @@ pub(crate) enum Verb {
     Audit(audit::Arguments),
     /// Look at the configuration
     Config(config::Arguments),
+    /// List, test, explain and import rules
+    Rules(rules::Arguments),
+    /// Show what a project brings, and trust it as it is now
+    Trust(trust::Arguments),
     /// Print completions for a shell
     Completions(completions::Arguments),
 }

@@ -5,6 +5,7 @@ mod exit;
 mod opening;
 mod paint;
 mod prompt;
+mod trust;
 mod verb;
 
 use std::process::ExitCode;

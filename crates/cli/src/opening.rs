@@ -15,12 +15,14 @@ use ringfence::jail::WardenProgram;
 use ringfence::policy::permissions::ApprovalPolicy;
 use ringfence::policy::rule::Layer;
 use ringfence::policy::ruleset::RuleSet;
+use ringfence::rules;
 use ringfence::session::detect_shell;
 use ringfence::{Engine, EngineOptions};
 
 use crate::arguments::{Approve, Common};
 use crate::paint;
 use crate::prompt::TerminalApprover;
+use crate::trust;
 
 /// Where things live.
 pub(crate) struct Places {
@@ -81,7 +83,7 @@ impl Places {
                 .as_ref()
                 .and_then(|home| existing(home.join("config.toml"))),
             project: existing(self.workspace.join(".ringfence/config.toml")),
-            trust: Trust::Untrusted,
+            trust: self.trust()?,
             workspace: self.workspace.clone(),
             home: self.home.clone(),
             environment: self.environment.clone(),
@@ -92,32 +94,40 @@ impl Places {
 
     /// The rules, of all layers.
     pub(crate) fn rules(&self) -> Result<RuleSet> {
-        let mut all = RuleSet::default();
+        let project = match self.trust()? {
+            Trust::Trusted => Layer::Project,
+            Trust::Untrusted => Layer::UntrustedProject,
+        };
         let files = [
             (
                 Layer::Managed,
                 Some(PathBuf::from("/etc/ringfence/rules.toml")),
             ),
-            (
-                Layer::User,
-                self.config_home
-                    .as_ref()
-                    .map(|home| home.join("rules.toml")),
-            ),
-            (
-                Layer::UntrustedProject,
-                Some(self.workspace.join(".ringfence/rules.toml")),
-            ),
+            (Layer::User, self.user_rules()),
+            (project, Some(self.workspace.join(".ringfence/rules.toml"))),
         ];
+        let mut all = RuleSet::default();
         for (layer, path) in files {
-            let Some(path) = path.and_then(existing) else {
-                continue;
-            };
-            let text = std::fs::read_to_string(&path)
-                .with_context(|| format!("{} cannot be read", path.display()))?;
-            all.extend(RuleSet::parse(layer, &path.display().to_string(), &text)?);
+            if let Some(path) = path {
+                all.extend(rules::read(layer, &path)?);
+            }
         }
         Ok(all)
+    }
+
+    /// The user's own rules.
+    pub(crate) fn user_rules(&self) -> Option<PathBuf> {
+        self.config_home
+            .as_ref()
+            .map(|home| home.join("rules.toml"))
+    }
+
+    /// Whether the user trusts what the project brings, as it is now.
+    pub(crate) fn trust(&self) -> Result<Trust> {
+        match &self.state_home {
+            Some(state) if trust::is_trusted(state, &self.workspace)? => Ok(Trust::Trusted),
+            _ => Ok(Trust::Untrusted),
+        }
     }
 
     /// Where the audit log is.
@@ -230,6 +240,7 @@ fn open_with(
         .cloned();
     let engine = Engine::open(EngineOptions {
         rules: places.rules()?,
+        rules_file: places.user_rules(),
         private: private.collect(),
         scratch: places.cache_home.map(|cache| {
             cache

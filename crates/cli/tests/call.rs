@@ -10,7 +10,11 @@ use serde_json::{Value, json};
 #[test]
 fn replies_have_the_fields_of_their_specifications() {
     let place = Place::new();
-    let shell = place.call("shell", &json!({"command": ["sh", "-c", "echo out; echo err >&2; exit 3"]}), &["--approve", "all"]);
+    let shell = place.call(
+        "shell",
+        &json!({"command": ["sh", "-c", "echo out; echo err >&2; exit 3"]}),
+        &["--approve", "all"],
+    );
     assert_eq!(shell["exit_code"], 3, "{shell}");
     assert_eq!(shell["stdout"]["text"], "out\n");
     assert_eq!(shell["stderr"]["text"], "err\n");
@@ -20,9 +24,17 @@ fn replies_have_the_fields_of_their_specifications() {
     assert!(shell["duration"].is_u64());
     let alias = place.call("container.exec", &json!({"command": ["true"]}), &[]);
     assert_eq!(alias["exit_code"], 0, "{alias}");
-    let text = place.call("shell_command", &json!({"command": "echo $((1+2)) | cat"}), &[]);
+    let text = place.call(
+        "shell_command",
+        &json!({"command": "echo $((1+2)) | cat"}),
+        &[],
+    );
     assert_eq!(text["stdout"]["text"], "3\n", "{text}");
-    let bash = place.call("bash", &json!({"command": "ls /no-such-place", "description": "lists nothing"}), &[]);
+    let bash = place.call(
+        "bash",
+        &json!({"command": "ls /no-such-place", "description": "lists nothing"}),
+        &[],
+    );
     assert_eq!(bash["exitCode"], 2, "{bash}");
     assert_eq!(bash["interrupted"], false);
     assert_eq!(bash["isImage"], false);
@@ -35,22 +47,87 @@ fn bad_input_gets_an_error_with_its_own_code() {
     std::fs::create_dir(place.work().join("closed")).unwrap();
     let cases: &[(&str, Value, &str, &str)] = &[
         ("shel", json!({}), "unknown_tool", "did you mean `shell`?"),
-        ("bash", json!({"comand": "ls"}), "unknown_field", "did you mean `command`?"),
+        (
+            "bash",
+            json!({"comand": "ls"}),
+            "unknown_field",
+            "did you mean `command`?",
+        ),
         ("bash", json!({"command": 5}), "bad_arguments", "`command`"),
-        ("bash", json!("ls"), "bad_arguments", "expected an object, got a string"),
-        ("bash", json!({}), "bad_arguments", "missing field `command`"),
+        (
+            "bash",
+            json!("ls"),
+            "bad_arguments",
+            "expected an object, got a string",
+        ),
+        (
+            "bash",
+            json!({}),
+            "bad_arguments",
+            "missing field `command`",
+        ),
         ("bash", json!({"command": "  "}), "empty_command", "empty"),
         ("shell", json!({"command": []}), "empty_command", "empty"),
-        ("shell", json!({"command": ["printf", "a\u{0}b"]}), "nul_in_argument", "NUL"),
-        ("shell", json!({"command": ["ls"], "workdir": "missing"}), "workdir_unusable", "missing"),
-        ("shell", json!({"command": ["ls"], "workdir": "/etc/passwd"}), "workdir_unusable", "/etc/passwd"),
-        ("shell", json!({"command": ["no-such-program-here"]}), "program_not_found", "was not found"),
-        ("shell", json!({"command": ["/etc/passwd"]}), "program_not_executable", "/etc/passwd"),
-        ("bash", json!({"command": "ls", "timeout": 600_001}), "timeout_too_long", "600000 ms"),
-        ("bash", json!({"command": "ls", "dangerouslyDisableSandbox": true}), "escalation_not_allowed", "allow_disable_sandbox"),
-        ("shell", json!({"command": ["ls"], "sandbox_permissions": "require_escalated"}), "escalation_not_allowed", "allow_disable_sandbox"),
-        ("bash", json!({"command": "rm -rf /"}), "dangerous", "never run"),
-        ("bash", json!({"command": "ls", "run_in_background": true}), "bad_arguments", "foreground"),
+        (
+            "shell",
+            json!({"command": ["printf", "a\u{0}b"]}),
+            "nul_in_argument",
+            "NUL",
+        ),
+        (
+            "shell",
+            json!({"command": ["ls"], "workdir": "missing"}),
+            "workdir_unusable",
+            "missing",
+        ),
+        (
+            "shell",
+            json!({"command": ["ls"], "workdir": "/etc/passwd"}),
+            "workdir_unusable",
+            "/etc/passwd",
+        ),
+        (
+            "shell",
+            json!({"command": ["no-such-program-here"]}),
+            "program_not_found",
+            "was not found",
+        ),
+        (
+            "shell",
+            json!({"command": ["/etc/passwd"]}),
+            "program_not_executable",
+            "/etc/passwd",
+        ),
+        (
+            "bash",
+            json!({"command": "ls", "timeout": 600_001}),
+            "timeout_too_long",
+            "600000 ms",
+        ),
+        (
+            "bash",
+            json!({"command": "ls", "dangerouslyDisableSandbox": true}),
+            "escalation_not_allowed",
+            "allow_disable_sandbox",
+        ),
+        (
+            "shell",
+            json!({"command": ["ls"], "sandbox_permissions": "require_escalated"}),
+            "escalation_not_allowed",
+            "allow_disable_sandbox",
+        ),
+        (
+            "bash",
+            json!({"command": "rm -rf /"}),
+            "dangerous",
+            "never run",
+        ),
+        (
+            "bash",
+            json!({"command": "ls", "run_in_background": true}),
+            "bad_arguments",
+            "foreground",
+        ),
     ];
     for (tool, arguments, code, says) in cases {
         let reply = place.call(tool, arguments, &["--approve", "all"]);
@@ -58,7 +135,10 @@ fn bad_input_gets_an_error_with_its_own_code() {
         let message = reply["error"]["message"].as_str().unwrap();
         assert!(message.contains(says), "{tool} {arguments}: {message}");
         let next = place.call("shell", &json!({"command": ["true"]}), &[]);
-        assert_eq!(next["exit_code"], 0, "the call after {tool} {arguments}: {next}");
+        assert_eq!(
+            next["exit_code"], 0,
+            "the call after {tool} {arguments}: {next}"
+        );
     }
     let broken = place.output(&["call", "bash", "{not json"]);
     assert!(broken.stdout.contains("they are not JSON"), "{broken:?}");
@@ -77,13 +157,23 @@ fn a_broken_configuration_is_an_error_with_file_and_line() {
         std::fs::write(folder.join("config.toml"), text).unwrap();
         let ran = place.output(&["run", "--", "true"]);
         assert_eq!(ran.code, Some(125), "{text}: {ran:?}");
-        assert!(ran.stderr.contains("config.toml") && ran.stderr.contains(says), "{text}: {ran:?}");
+        assert!(
+            ran.stderr.contains("config.toml") && ran.stderr.contains(says),
+            "{text}: {ran:?}"
+        );
     }
     std::fs::write(folder.join("config.toml"), "").unwrap();
     assert_eq!(place.output(&["run", "--", "true"]).code, Some(0));
-    std::fs::write(folder.join("rules.toml"), "[[rule]]\nprefix = [\"ls\"]\ndecision = \"alow\"\n").unwrap();
+    std::fs::write(
+        folder.join("rules.toml"),
+        "[[rule]]\nprefix = [\"ls\"]\ndecision = \"alow\"\n",
+    )
+    .unwrap();
     let ran = place.output(&["run", "--", "true"]);
-    assert!(ran.code == Some(125) && ran.stderr.contains("rules.toml"), "{ran:?}");
+    assert!(
+        ran.code == Some(125) && ran.stderr.contains("rules.toml"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -101,18 +191,32 @@ fn a_process_that_holds_the_output_open_does_not_hold_the_call() {
     let place = Place::new();
     let started = std::time::Instant::now();
     let reply = place.call("bash", &json!({"command": "sleep 60 & echo done"}), &[]);
-    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{reply}");
+    assert!(
+        started.elapsed() < std::time::Duration::from_secs(20),
+        "{reply}"
+    );
     assert_eq!(reply["stdout"], "done\n", "{reply}");
     assert!(reply["backgroundTaskId"].is_string(), "{reply}");
-    assert_eq!(reply["background_processes"].as_array().map(Vec::len), Some(1), "{reply}");
+    assert_eq!(
+        reply["background_processes"].as_array().map(Vec::len),
+        Some(1),
+        "{reply}"
+    );
 }
 
 #[test]
 fn long_output_is_cut_and_kept_in_a_file_until_the_session_ends() {
     let place = Place::new();
-    let reply = place.call("bash", &json!({"command": "seq 1 20000; cat /dev/null"}), &[]);
+    let reply = place.call(
+        "bash",
+        &json!({"command": "seq 1 20000; cat /dev/null"}),
+        &[],
+    );
     let text = reply["stdout"].as_str().unwrap();
-    assert!(text.starts_with("1\n2\n") && text.ends_with("19999\n20000\n"), "{reply}");
+    assert!(
+        text.starts_with("1\n2\n") && text.ends_with("19999\n20000\n"),
+        "{reply}"
+    );
     assert!(text.chars().count() < 30_200 && text.contains("bytes of output left out"));
     let path = reply["rawOutputPath"].as_str().unwrap();
     assert!(!path.starts_with(place.work().to_str().unwrap()));
@@ -125,7 +229,11 @@ fn a_call_may_leave_the_fence_only_where_configured_and_approved() {
     let place = Place::new();
     let folder = place.home().join(".config/ringfence");
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("config.toml"), "[sandbox]\nallow_disable_sandbox = true\n").unwrap();
+    std::fs::write(
+        folder.join("config.toml"),
+        "[sandbox]\nallow_disable_sandbox = true\n",
+    )
+    .unwrap();
     let target = place.home().join("outside");
     let arguments = json!({
         "command": ["touch", target],
@@ -135,15 +243,27 @@ fn a_call_may_leave_the_fence_only_where_configured_and_approved() {
     let refused = place.call("shell", &arguments, &["--approve", "none"]);
     assert_eq!(refused["error"]["code"], "denied_by_user", "{refused}");
     let unasked = place.call("shell", &arguments, &[]);
-    assert_eq!(unasked["error"]["code"], "approval_not_possible", "{unasked}");
+    assert_eq!(
+        unasked["error"]["code"], "approval_not_possible",
+        "{unasked}"
+    );
     assert!(!target.exists());
     let allowed = place.call("shell", &arguments, &["--approve", "all"]);
-    assert_eq!((allowed["exit_code"].clone(), allowed["sandbox"].clone()), (json!(0), json!("none")));
+    assert_eq!(
+        (allowed["exit_code"].clone(), allowed["sandbox"].clone()),
+        (json!(0), json!("none"))
+    );
     assert!(target.exists());
     let record = place.output(&["audit", "show", "--json"]);
-    assert!(record.stdout.contains("the outside file is needed"), "{record:?}");
+    assert!(
+        record.stdout.contains("the outside file is needed"),
+        "{record:?}"
+    );
     let verified = place.output(&["audit", "verify"]);
-    assert!(verified.code == Some(0) && verified.stdout.starts_with("intact"), "{verified:?}");
+    assert!(
+        verified.code == Some(0) && verified.stdout.starts_with("intact"),
+        "{verified:?}"
+    );
 }
 
 #[test]
@@ -153,13 +273,26 @@ fn the_record_tells_when_it_was_changed() {
         place.call("shell", &json!({"command": ["true"]}), &[]);
     }
     let folder = place.home().join(".local/state/ringfence/audit");
-    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let file = std::fs::read_dir(&folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.replacen("true", "tree", 1)).unwrap();
     let ran = place.output(&["audit", "verify"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stdout.contains(&format!("{}:", file.display())), "{ran:?}");
-    assert!(place.output(&["audit", "verify", "--json"]).stdout.contains("\"intact\": false"));
+    assert!(
+        ran.stdout.contains(&format!("{}:", file.display())),
+        "{ran:?}"
+    );
+    assert!(
+        place
+            .output(&["audit", "verify", "--json"])
+            .stdout
+            .contains("\"intact\": false")
+    );
 }
 
 #[test]
@@ -182,7 +315,14 @@ fn printing_a_gigabyte_needs_little_memory() {
     assert_eq!(reply["exitCode"], 0, "{}", reply["stderr"]);
     let stdout = reply["stdout"].as_str().unwrap();
     assert!(stdout.starts_with("xxx") && stdout.ends_with("xxx"));
-    assert!(reply["summary"].as_str().unwrap().contains("of 1000000000 bytes"), "{}", reply["summary"]);
+    assert!(
+        reply["summary"]
+            .as_str()
+            .unwrap()
+            .contains("of 1000000000 bytes"),
+        "{}",
+        reply["summary"]
+    );
     let mebibytes = usage.ru_maxrss / 1024;
     assert!(mebibytes < 64, "ringfence used {mebibytes} MiB");
 }

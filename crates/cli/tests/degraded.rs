@@ -35,9 +35,16 @@ fn without_namespaces(place: &Place, setting: &str, script: &str) -> Option<(i32
 #[test]
 fn what_cannot_be_enforced_is_refused_by_name() {
     let place = Place::new();
-    let Some((code, text)) = without_namespaces(&place, "refuse", "echo ran") else { return };
+    let Some((code, text)) = without_namespaces(&place, "refuse", "echo ran") else {
+        return;
+    };
     assert_eq!(code, 125, "{text}");
-    for says in ["user namespace", "denied reads", "protected paths", "sandbox.degraded"] {
+    for says in [
+        "user namespace",
+        "denied reads",
+        "protected paths",
+        "sandbox.degraded",
+    ] {
         assert!(text.contains(says), "{says}: {text}");
     }
     assert!(!text.contains("ran\n"));
@@ -50,7 +57,9 @@ fn what_remains_is_enforced_once_that_is_accepted() {
                   python3 -c 'import socket; socket.socket(socket.AF_INET)' && echo SOCKET; \
                   grep -E '^(NoNewPrivs|Seccomp):' /proc/self/status; \
                   grep -E '^CapEff' /proc/self/status; true";
-    let Some((code, text)) = without_namespaces(&place, "allow", script) else { return };
+    let Some((code, text)) = without_namespaces(&place, "allow", script) else {
+        return;
+    };
     assert_eq!(code, 0, "{text}");
     assert!(exists(&place.work().join("made")), "{text}");
     assert!(!exists(&place.home().join("escaped")), "{text}");
@@ -65,7 +74,12 @@ fn a_time_out_reaches_daemons_there_too() {
     let place = Place::new();
     let mark = format!("9{}", std::process::id());
     let script = format!("(setsid sh -c 'sleep {mark}1 & sleep {mark}2' &); echo on; sleep 0.2");
-    let Some((code, text)) = without_namespaces(&place, "allow", &script) else { return };
+    let Some((code, text)) = without_namespaces(&place, "allow", &script) else {
+        return;
+    };
     assert_eq!(code, 0, "{text}");
-    assert_eq!(program::gone_within_a_second(&format!("sleep {mark}")), Ok(()));
+    assert_eq!(
+        program::gone_within_a_second(&format!("sleep {mark}")),
+        Ok(())
+    );
 }

@@ -11,16 +11,38 @@ use program::{Place, empty_within_a_second, exists, gone_within_a_second};
 #[test]
 fn the_first_minute_of_the_readme() {
     let place = Place::new();
-    let ran = place.output(&["run", "--", "bash", "-c", "echo hello from inside; touch ~/escaped"]);
+    let ran = place.output(&[
+        "run",
+        "--",
+        "bash",
+        "-c",
+        "echo hello from inside; touch ~/escaped",
+    ]);
     assert_eq!(ran.stdout, "hello from inside\n");
     assert_eq!(ran.code, Some(1));
     let path = place.home().join("escaped");
     assert!(!exists(&path));
-    assert!(ran.stderr.contains(&format!("denied: writing {}", path.display())), "{}", ran.stderr);
-    assert!(ran.stderr.contains("to allow it: --writable"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains(&format!("denied: writing {}", path.display())),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr.contains("to allow it: --writable"),
+        "{}",
+        ran.stderr
+    );
     // And the way that it names works.
     let home = place.home().display().to_string();
-    let ran = place.output(&["run", "--writable", &home, "--", "touch", &format!("{home}/escaped")]);
+    let ran = place.output(&[
+        "run",
+        "--writable",
+        &home,
+        "--",
+        "touch",
+        &format!("{home}/escaped"),
+    ]);
     assert_eq!((ran.code, exists(&path)), (Some(0), true), "{ran:?}");
 }
 
@@ -80,7 +102,11 @@ fn a_time_out_kills_whatever_was_started() {
          (setsid sh -c 'setsid sleep {mark}3 &' &) ; echo started; sleep {mark}4"
     );
     let ran = place.output(&["run", "--timeout", "1", "--", "bash", "-c", &script]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(124), "started\n"), "{ran:?}");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(124), "started\n"),
+        "{ran:?}"
+    );
     assert_eq!(gone_within_a_second(&format!("sleep {mark}")), Ok(()));
 }
 
@@ -89,7 +115,9 @@ fn a_reader_that_goes_away_ends_the_command() {
     let place = Place::new();
     let mut child = place.spawn(&["run", "--", "yes"]);
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
     assert_eq!(line, "y\n");
     assert!(child.wait().unwrap().code().is_some());
 }
@@ -99,11 +127,21 @@ fn a_workspace_below_tmp_works_and_gets_no_litter() {
     let folder = tempfile::tempdir_in("/tmp").unwrap();
     let path = folder.path().display().to_string();
     let place = Place::new();
-    let ran = place.output(&["run", "--cwd", &path, "--", "bash", "-c", "pwd; echo x > made; ls -A /tmp"]);
+    let ran = place.output(&[
+        "run",
+        "--cwd",
+        &path,
+        "--",
+        "bash",
+        "-c",
+        "pwd; echo x > made; ls -A /tmp",
+    ]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.stdout.starts_with(&format!("{path}\n")), "{ran:?}");
-    let names: Vec<_> =
-        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let names: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(names, ["made"]);
 }
 
@@ -111,13 +149,20 @@ fn a_workspace_below_tmp_works_and_gets_no_litter() {
 fn the_environment_is_built_from_the_policy() {
     let place = Place::new();
     let mut command = place.ringfence(&["run", "--", "env"]);
-    command.env("GITHUB_TOKEN", "hidden").env("LD_PRELOAD_X", "x").env("LANG", "C.UTF-8");
-    command.env("LD_LIBRARY_PATH", "/nowhere").env("SOMETHING", "else");
+    command
+        .env("GITHUB_TOKEN", "hidden")
+        .env("LD_PRELOAD_X", "x")
+        .env("LANG", "C.UTF-8");
+    command
+        .env("LD_LIBRARY_PATH", "/nowhere")
+        .env("SOMETHING", "else");
     let output = command.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    for expected in
-        ["RINGFENCE_SANDBOX=native\n", "RINGFENCE_SANDBOX_NETWORK_DISABLED=1\n", "LANG=C.UTF-8\n"]
-    {
+    for expected in [
+        "RINGFENCE_SANDBOX=native\n",
+        "RINGFENCE_SANDBOX_NETWORK_DISABLED=1\n",
+        "LANG=C.UTF-8\n",
+    ] {
         assert!(text.contains(expected), "{text}");
     }
     for unexpected in ["GITHUB_TOKEN", "LD_LIBRARY_PATH", "SOMETHING"] {

@@ -29,6 +29,7 @@ fn engine(place: &Place, workspace: &Path) -> Engine {
         ]),
         config: Config::from(&Resolved::defaults()),
         rules: RuleSet::default(),
+        rules_file: None,
         shell: detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap(),
         audit: None,
         scratch: None,
@@ -42,7 +43,10 @@ fn engine(place: &Place, workspace: &Path) -> Engine {
 }
 
 async fn bash(engine: &Engine, command: &str) -> Value {
-    engine.call("bash", json!({ "command": command })).await.unwrap()
+    engine
+        .call("bash", json!({ "command": command }))
+        .await
+        .unwrap()
 }
 
 const SERVER: &str = "python3 -c '
@@ -87,7 +91,10 @@ async fn the_profile_is_read_once_per_session() {
     let count = std::fs::read_to_string(place.home().join("count")).unwrap();
     assert_eq!(count, "read\n");
     let plain = engine
-        .call("shell_command", json!({"command": "echo $FROM_PROFILE.", "login": false}))
+        .call(
+            "shell_command",
+            json!({"command": "echo $FROM_PROFILE.", "login": false}),
+        )
         .await
         .unwrap();
     assert_eq!(plain["stdout"]["text"], ".\n", "{plain}");
@@ -98,8 +105,11 @@ async fn a_cancelled_call_ends_with_137_and_its_output() {
     let place = Place::new();
     let engine = engine(&place, &place.work());
     let call = engine.new_call();
-    let running =
-        engine.call_as(&call, "bash", json!({"command": "echo started; mkfifo p; cat p"}));
+    let running = engine.call_as(
+        &call,
+        "bash",
+        json!({"command": "echo started; mkfifo p; cat p"}),
+    );
     let cancel = async {
         // The fifo is there once the command has printed.
         while !place.work().join("p").exists() {
@@ -109,7 +119,11 @@ async fn a_cancelled_call_ends_with_137_and_its_output() {
     };
     let (reply, ()) = tokio::join!(running, cancel);
     let reply = reply.unwrap();
-    assert_eq!((&reply["exitCode"], &reply["stdout"]), (&json!(137), &json!("started\n")), "{reply}");
+    assert_eq!(
+        (&reply["exitCode"], &reply["stdout"]),
+        (&json!(137), &json!("started\n")),
+        "{reply}"
+    );
     assert_eq!(reply["interrupted"], true);
 }
 
@@ -132,11 +146,17 @@ async fn calls_at_once_do_not_mix() {
             }
             std::task::Poll::Pending => true,
         });
-        if pending.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        if pending.is_empty() {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
+        }
     })
     .await;
-    let mut outputs: Vec<String> =
-        replies.iter().map(|reply| reply["stdout"].as_str().unwrap().to_owned()).collect();
+    let mut outputs: Vec<String> = replies
+        .iter()
+        .map(|reply| reply["stdout"].as_str().unwrap().to_owned())
+        .collect();
     outputs.sort();
     let mut expected: Vec<String> = (0..12).map(|n| format!("{n}\n{n}\n")).collect();
     expected.sort();
@@ -153,6 +173,9 @@ async fn a_fork_bomb_is_bounded_and_leaves_the_session_usable() {
     });
     let reply = engine.call("shell", bomb).await.unwrap();
     assert!(reply["exit_code"].is_i64(), "{reply}");
-    let next = engine.call("shell", json!({"command": ["echo", "alive"]})).await.unwrap();
+    let next = engine
+        .call("shell", json!({"command": ["echo", "alive"]}))
+        .await
+        .unwrap();
     assert_eq!(next["stdout"]["text"], "alive\n", "{next}");
 }

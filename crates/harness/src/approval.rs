@@ -38,7 +38,9 @@ impl Approver for Scripted {
     }
 
     fn ask<'a>(&'a self, question: &'a Question, _: &'a Grounds) -> Awaited<'a> {
-        let deny = |message: &str| Answer::Denied { message: Some(message.to_owned()) };
+        let deny = |message: &str| Answer::Denied {
+            message: Some(message.to_owned()),
+        };
         let answer = match self {
             Self::ApproveAll => Answer::Approved,
             Self::DenyAll { message } => deny(message),

@@ -63,8 +63,12 @@ pub(crate) struct Scene<'a> {
 }
 
 /// What the system says when it refuses something that has a path.
-const REFUSALS: &[&str] =
-    &["permission denied", "operation not permitted", "read-only file system", "resource busy"];
+const REFUSALS: &[&str] = &[
+    "permission denied",
+    "operation not permitted",
+    "read-only file system",
+    "resource busy",
+];
 /// What programs say when there is no network.
 const NO_NETWORK: &[&str] = &[
     "could not resolve host",
@@ -109,7 +113,11 @@ pub(crate) fn find(scene: &Scene<'_>, output: &str) -> Vec<Denial> {
         let lower = line.to_lowercase();
         if let Some(at) = REFUSALS.iter().find_map(|refusal| lower.find(refusal)) {
             let paths = paths_in(line, at, scene.cwd);
-            found.extend(paths.iter().find_map(|path| judge_path(scene.sandbox, path)));
+            found.extend(
+                paths
+                    .iter()
+                    .find_map(|path| judge_path(scene.sandbox, path)),
+            );
             words_only |= paths.is_empty();
         } else if scene.sandbox.network == Network::Off
             && NO_NETWORK.iter().any(|message| lower.contains(message))
@@ -144,7 +152,11 @@ fn no_network() -> Denial {
 /// Whether the policy denies something about a path.
 fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
     let subject = path.display().to_string();
-    if let Some(denied) = sandbox.denied_reads.iter().find(|denied| path.starts_with(denied)) {
+    if let Some(denied) = sandbox
+        .denied_reads
+        .iter()
+        .find(|denied| path.starts_with(denied))
+    {
         return Some(Denial {
             kind: DenialKind::Read,
             subject,
@@ -154,7 +166,10 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
     }
     let roots = sandbox.effective_writable_roots();
     let Some(root) = roots.iter().find(|root| path.starts_with(root)) else {
-        if ["/dev", "/proc", "/sys"].iter().any(|own| path.starts_with(own)) {
+        if ["/dev", "/proc", "/sys"]
+            .iter()
+            .any(|own| path.starts_with(own))
+        {
             return None;
         }
         let folder = path.parent().unwrap_or(path).display();
@@ -166,7 +181,12 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
             SandboxMode::ReadOnly => "--sandbox workspace-write".to_owned(),
             _ => format!("--writable {folder}, or `sandbox.writable_roots = [\"{folder}\"]`"),
         };
-        return Some(Denial { kind: DenialKind::Write, subject, reason, allow });
+        return Some(Denial {
+            kind: DenialKind::Write,
+            subject,
+            reason,
+            allow,
+        });
     };
     let protected = sandbox.protected_paths.iter().find(|protected| {
         let whole = root.join(protected);
@@ -175,8 +195,14 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
     Some(Denial {
         kind: DenialKind::Write,
         subject,
-        reason: format!("{} is protected: it can run code outside the fence", protected.display()),
-        allow: format!("`sandbox.unprotected_paths = [\"{}\"]`", protected.display()),
+        reason: format!(
+            "{} is protected: it can run code outside the fence",
+            protected.display()
+        ),
+        allow: format!(
+            "`sandbox.unprotected_paths = [\"{}\"]`",
+            protected.display()
+        ),
     })
 }
 
@@ -185,17 +211,31 @@ fn paths_in(line: &str, refusal_at: usize, cwd: &Path) -> Vec<PathBuf> {
     let before = line.get(..refusal_at).unwrap_or(line);
     let mut candidates: Vec<&str> = Vec::new();
     for quote in ['\'', '"', '`', '\u{2018}'] {
-        let close = if quote == '\u{2018}' { '\u{2019}' } else { quote };
+        let close = if quote == '\u{2018}' {
+            '\u{2019}'
+        } else {
+            quote
+        };
         let mut rest = line;
         while let Some(start) = rest.find(quote) {
             let inner = &rest[start + quote.len_utf8()..];
-            let Some(end) = inner.find([close, '\'']) else { break };
+            let Some(end) = inner.find([close, '\'']) else {
+                break;
+            };
             candidates.push(&inner[..end]);
             rest = &inner[end + inner[end..].chars().next().map_or(1, char::len_utf8)..];
         }
     }
-    candidates.extend(before.split(": ").map(|part| part.trim().trim_end_matches(':')));
-    candidates.extend(before.split_whitespace().map(|word| word.trim_end_matches([':', ','])));
+    candidates.extend(
+        before
+            .split(": ")
+            .map(|part| part.trim().trim_end_matches(':')),
+    );
+    candidates.extend(
+        before
+            .split_whitespace()
+            .map(|word| word.trim_end_matches([':', ','])),
+    );
     let mut paths: Vec<PathBuf> = candidates
         .into_iter()
         .filter(|text| text.contains('/') || text.starts_with('.'))
@@ -238,32 +278,85 @@ mod tests {
 
     fn kinds(exit_code: i32, output: &str) -> Vec<(DenialKind, String)> {
         let sandbox = sandbox();
-        let scene = Scene { sandbox: &sandbox, cwd: Path::new("/work/p"), exit_code };
-        find(&scene, output).into_iter().map(|denial| (denial.kind, denial.subject)).collect()
+        let scene = Scene {
+            sandbox: &sandbox,
+            cwd: Path::new("/work/p"),
+            exit_code,
+        };
+        find(&scene, output)
+            .into_iter()
+            .map(|denial| (denial.kind, denial.subject))
+            .collect()
     }
 
     #[test]
     fn messages_are_weighed_against_the_policy() {
         use DenialKind::{Network, Read, SystemCall, Unclear, Write};
         for (code, output, expected) in [
-            (1, "touch: cannot touch '/root/escaped': Read-only file system", vec![(Write, "/root/escaped")]),
-            (1, "bash: line 1: /etc/x: Read-only file system", vec![(Write, "/etc/x")]),
-            (1, "bash: line 1: .git/hooks/pre-commit: Read-only file system", vec![(Write, "/work/p/.git/hooks/pre-commit")]),
-            (1, "mkdir: cannot create directory ‘.git/x’: Permission denied", vec![]),
-            (1, "mv: cannot move '.git' to 'aside': Device or resource busy", vec![(Write, "/work/p/.git")]),
-            (1, "cat: /home/u/.ssh/id: Permission denied", vec![(Read, "/home/u/.ssh/id")]),
-            (1, "cp: cannot create regular file '../y': Read-only file system", vec![(Write, "/work/y")]),
-            (6, "curl: (6) Could not resolve host: example.com", vec![(Network, "the network")]),
+            (
+                1,
+                "touch: cannot touch '/root/escaped': Read-only file system",
+                vec![(Write, "/root/escaped")],
+            ),
+            (
+                1,
+                "bash: line 1: /etc/x: Read-only file system",
+                vec![(Write, "/etc/x")],
+            ),
+            (
+                1,
+                "bash: line 1: .git/hooks/pre-commit: Read-only file system",
+                vec![(Write, "/work/p/.git/hooks/pre-commit")],
+            ),
+            (
+                1,
+                "mkdir: cannot create directory ‘.git/x’: Permission denied",
+                vec![],
+            ),
+            (
+                1,
+                "mv: cannot move '.git' to 'aside': Device or resource busy",
+                vec![(Write, "/work/p/.git")],
+            ),
+            (
+                1,
+                "cat: /home/u/.ssh/id: Permission denied",
+                vec![(Read, "/home/u/.ssh/id")],
+            ),
+            (
+                1,
+                "cp: cannot create regular file '../y': Read-only file system",
+                vec![(Write, "/work/y")],
+            ),
+            (
+                6,
+                "curl: (6) Could not resolve host: example.com",
+                vec![(Network, "the network")],
+            ),
             (159, "", vec![(SystemCall, "a system call")]),
-            (1, "error: Operation not permitted", vec![(Unclear, "something the command tried")]),
+            (
+                1,
+                "error: Operation not permitted",
+                vec![(Unclear, "something the command tried")],
+            ),
             // A file in the workspace that its own mode closes is no matter of the fence.
             (1, "cat: /work/p/closed: Permission denied", vec![]),
             (1, "cat: 'closed': Permission denied", vec![]),
-            (1, "error in /work/p/sandbox/test.rs: assertion failed", vec![]),
-            (0, "touch: cannot touch '/root/escaped': Read-only file system", vec![]),
+            (
+                1,
+                "error in /work/p/sandbox/test.rs: assertion failed",
+                vec![],
+            ),
+            (
+                0,
+                "touch: cannot touch '/root/escaped': Read-only file system",
+                vec![],
+            ),
         ] {
-            let expected: Vec<_> =
-                expected.into_iter().map(|(kind, subject)| (kind, subject.to_owned())).collect();
+            let expected: Vec<_> = expected
+                .into_iter()
+                .map(|(kind, subject)| (kind, subject.to_owned()))
+                .collect();
             assert_eq!(kinds(code, output), expected, "{output}");
         }
     }
@@ -271,8 +364,18 @@ mod tests {
     #[test]
     fn every_denial_says_how_to_allow_it() {
         let sandbox = sandbox();
-        let scene = Scene { sandbox: &sandbox, cwd: Path::new("/work/p"), exit_code: 1 };
-        let denial = &find(&scene, "touch: cannot touch '/srv/x': Read-only file system")[0];
-        assert_eq!(denial.allow, "--writable /srv, or `sandbox.writable_roots = [\"/srv\"]`");
+        let scene = Scene {
+            sandbox: &sandbox,
+            cwd: Path::new("/work/p"),
+            exit_code: 1,
+        };
+        let denial = &find(
+            &scene,
+            "touch: cannot touch '/srv/x': Read-only file system",
+        )[0];
+        assert_eq!(
+            denial.allow,
+            "--writable /srv, or `sandbox.writable_roots = [\"/srv\"]`"
+        );
     }
 }

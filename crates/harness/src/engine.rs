@@ -7,7 +7,7 @@ mod record;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use ringfence_confine::account;
@@ -17,19 +17,21 @@ use ringfence_policy::command_line::{CommandLine, Shell};
 use ringfence_policy::judge::{ApprovalKey, Bench, Escalation, Remembered, judge, judge_retry};
 use ringfence_policy::permissions::SandboxPolicy;
 use ringfence_policy::permit::Confinement;
+use ringfence_policy::rule::Layer;
 use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::settle::{Answer, settle};
 use ringfence_policy::verdict::{Denial as Refusal, DenialCode, Grounds, Judgement, Question};
 use ringfence_policy::{Ground, Permit, Verdict};
 
 use crate::approval::Approver;
-use crate::audit::{self, AuditLog, CallId, SessionId};
+use crate::audit::{self, AuditLog, CallId, Clock, SessionId, SystemClock};
 use crate::config::{Config, Degraded};
 use crate::denial::{self, Denial, Scene};
 use crate::error::CallError;
 use crate::event::{Event, EventSink};
 use crate::execution::{Cancel, Ending, Execution, Timing, drive};
 use crate::output::{Excerpt, SpillPlace, Transcript, TranscriptLimits};
+use crate::rules;
 use crate::session::base_environment;
 use crate::tasks::Tasks;
 use record::{ActionRecord, Decided, millis, recorded, sandbox_name};
@@ -48,6 +50,8 @@ pub struct EngineOptions {
     pub config: Config,
     /// The rules, of all layers.
     pub rules: RuleSet,
+    /// The file that approved rules are added to; they hold for the session only if absent.
+    pub rules_file: Option<PathBuf>,
     /// The user's shell.
     pub shell: Shell,
     /// Where the record goes; nowhere if absent.
@@ -76,7 +80,8 @@ pub struct Engine {
     pub(crate) tasks: Tasks,
     sandbox: SandboxPolicy,
     jail: Jail,
-    rules: RuleSet,
+    rules: RwLock<RuleSet>,
+    rules_file: Option<PathBuf>,
     remembered: Mutex<Remembered>,
     audit: Option<AuditLog>,
     approver: Arc<dyn Approver>,
@@ -138,8 +143,10 @@ pub struct Outcome {
 impl Engine {
     /// Opens an engine.
     pub fn open(options: EngineOptions) -> Result<Self, CallError> {
-        let mut sandbox =
-            options.config.sandbox.policy(&options.workspace, options.home.as_deref());
+        let mut sandbox = options
+            .config
+            .sandbox
+            .policy(&options.workspace, options.home.as_deref());
         sandbox.denied_reads.extend(options.private);
         let jail = Jail::open(SessionOptions {
             program: options.warden,
@@ -169,7 +176,8 @@ impl Engine {
             tasks: Tasks::default(),
             sandbox,
             jail,
-            rules: options.rules,
+            rules: RwLock::new(options.rules),
+            rules_file: options.rules_file,
             remembered: Mutex::default(),
             audit: options.audit,
             approver: options.approver,
@@ -194,7 +202,10 @@ impl Engine {
     /// A new call.
     pub fn new_call(&self) -> Call {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        Call { id: CallId(format!("{}-{number}", self.session.0)), cancel: Cancel::new() }
+        Call {
+            id: CallId(format!("{}-{number}", self.session.0)),
+            cancel: Cancel::new(),
+        }
     }
 
     /// A command as a person would have it run: here, with the session's environment.
@@ -212,8 +223,12 @@ impl Engine {
 
     /// Says what would become of an action, and does nothing.
     pub fn check(&self, action: Action) -> Judgement {
-        let remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        judge(action, &self.bench(&remembered))
+        let remembered = self
+            .remembered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        judge(action, &self.bench(&rules, &remembered))
     }
 
     /// Takes a command the whole way.
@@ -231,8 +246,15 @@ impl Engine {
             cwd: command.cwd.clone(),
         });
         let result = self.through(call, command, how).await;
-        let exit_code = result.as_ref().ok().map(|outcome| outcome.execution.exit_code());
-        (self.events)(&Event::End { call: call.id.clone(), exit_code, duration: started.elapsed() });
+        let exit_code = result
+            .as_ref()
+            .ok()
+            .map(|outcome| outcome.execution.exit_code());
+        (self.events)(&Event::End {
+            call: call.id.clone(),
+            exit_code,
+            duration: started.elapsed(),
+        });
         result
     }
 
@@ -288,12 +310,10 @@ impl Engine {
                 self.record_intent(call, &record, Decided::denied(&refusal, &grounds))?;
                 Err(CallError::Denied(refusal))
             }
-            Verdict::Ask(question) => {
-                match self.ask(call, &record, question, &grounds).await? {
-                    Ok(permit) => Ok(permit),
-                    Err(refusal) => Err(CallError::Denied(refusal)),
-                }
-            }
+            Verdict::Ask(question) => match self.ask(call, &record, question, &grounds).await? {
+                Ok(permit) => Ok(permit),
+                Err(refusal) => Err(CallError::Denied(refusal)),
+            },
         }
     }
 
@@ -307,13 +327,15 @@ impl Engine {
         let record = ActionRecord::of(&action);
         let denied = denials.iter().map(Denial::line).collect();
         let verdict = {
-            let remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-            judge_retry(action, denied, &self.bench(&remembered))
+            let remembered = self
+                .remembered
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+            judge_retry(action, denied, &self.bench(&rules, &remembered))
         };
         match verdict {
-            Verdict::Ask(question) => {
-                self.ask(call, &record, question, &Grounds::default()).await
-            }
+            Verdict::Ask(question) => self.ask(call, &record, question, &Grounds::default()).await,
             Verdict::Allow(permit) => Ok(Ok(permit)),
             Verdict::Deny(refusal) => Ok(Err(refusal)),
         }
@@ -360,9 +382,13 @@ impl Engine {
         let settled = settle(question, &answer);
         match &settled {
             Ok(permit) => {
-                if answer != Answer::Approved {
-                    let mut remembered =
-                        self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Answer::ApprovedWithRule(rule) = &answer {
+                    self.keep_rule(call, rule, &because)?;
+                } else if answer == Answer::ApprovedForSession {
+                    let mut remembered = self
+                        .remembered
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner);
                     remembered.insert(key);
                 }
                 let by = Some(self.approver.name());
@@ -373,6 +399,27 @@ impl Engine {
             }
         }
         Ok(settled)
+    }
+
+    /// Keeps an approved rule: in the file, and for the calls that follow.
+    fn keep_rule(&self, call: &Call, rule: &str, because: &str) -> Result<(), CallError> {
+        let layer = if self.rules_file.is_some() {
+            Layer::User
+        } else {
+            Layer::Session
+        };
+        if let Some(path) = &self.rules_file {
+            rules::add(path, rule, because, SystemClock.now())?;
+        } else {
+            self.notice(call, "the rule holds for this session only".to_owned());
+        }
+        let kept = RuleSet::parse(layer, "the approved rule", rule)
+            .map_err(rules::RulesFileError::from)?;
+        self.rules
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(kept);
+        Ok(())
     }
 
     /// Runs what is permitted. The intent is on record already; the outcome follows.
@@ -403,10 +450,23 @@ impl Engine {
         let denials = fence.map_or_else(Vec::new, |fence| {
             let text = Excerpt::of(&execution.output.both, usize::MAX).text;
             let exit_code = execution.exit_code();
-            denial::find(&Scene { sandbox: &fence, cwd: &cwd, exit_code }, &text)
+            denial::find(
+                &Scene {
+                    sandbox: &fence,
+                    cwd: &cwd,
+                    exit_code,
+                },
+                &text,
+            )
         });
         self.record_outcome(call, Ok((&execution, !denials.is_empty())))?;
-        Ok(Outcome { execution, denials, sandbox, not_retried: None, task: None })
+        Ok(Outcome {
+            execution,
+            denials,
+            sandbox,
+            not_retried: None,
+            task: None,
+        })
     }
 
     async fn launch_and_drive(
@@ -421,11 +481,18 @@ impl Engine {
             StandardInput::Inherited => Input::Inherited,
         };
         let process = self.jail.launch(permit, Io::Pipes(input)).await?;
-        let timing = Timing { timeout: how.timeout, drain: self.config.output.drain };
+        let timing = Timing {
+            timeout: how.timeout,
+            drain: self.config.output.drain,
+        };
         let transcript = Transcript::new(call.id.0.clone(), self.transcript_limits());
         let listen = |stream, bytes: &[u8]| {
             if heard == Heard::Yes {
-                (self.events)(&Event::Output { call: call.id.clone(), stream, bytes });
+                (self.events)(&Event::Output {
+                    call: call.id.clone(),
+                    stream,
+                    bytes,
+                });
             }
         };
         Ok(drive(process, timing, &call.cancel, transcript, listen).await?)
@@ -453,7 +520,7 @@ impl Engine {
         }
     }
 
-    fn bench<'a>(&'a self, remembered: &'a Remembered) -> Bench<'a> {
+    fn bench<'a>(&'a self, rules: &'a RuleSet, remembered: &'a Remembered) -> Bench<'a> {
         Bench {
             ground: &self.ground,
             sandbox: &self.sandbox,
@@ -464,7 +531,7 @@ impl Engine {
             } else {
                 Escalation::Off
             },
-            rules: &self.rules,
+            rules,
             remembered,
         }
     }
@@ -480,7 +547,10 @@ impl Engine {
     }
 
     pub(crate) fn notice(&self, call: &Call, text: String) {
-        (self.events)(&Event::Notice { call: call.id.clone(), text });
+        (self.events)(&Event::Notice {
+            call: call.id.clone(),
+            text,
+        });
     }
 
     fn record(&self, record: impl FnOnce() -> audit::Record) -> Result<(), CallError> {
@@ -503,7 +573,10 @@ impl Engine {
                 parent: None,
                 tool: action.tool.clone(),
                 command: action.command.clone(),
-                cwd: action.cwd.clone().unwrap_or_else(|| self.ground.cwd.clone()),
+                cwd: action
+                    .cwd
+                    .clone()
+                    .unwrap_or_else(|| self.ground.cwd.clone()),
                 sandbox: decided.sandbox.to_owned(),
                 verdict: decided.verdict,
                 reason: decided.reason,
@@ -554,7 +627,11 @@ impl Drop for Engine {
         let session = self.session.clone();
         let calls = self.calls.load(Ordering::Relaxed);
         let _ = self.record(|| {
-            audit::Record::SessionEnded(audit::SessionEnded { session, calls, reason: None })
+            audit::Record::SessionEnded(audit::SessionEnded {
+                session,
+                calls,
+                reason: None,
+            })
         });
         if let Some(folder) = &self.scratch {
             let _ = std::fs::remove_dir_all(folder);

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::audit::AuditError;
+use crate::rules::RulesFileError;
 
 /// A call that came to nothing. The next call works.
 #[derive(Debug, Error)]
@@ -70,13 +71,18 @@ pub enum CallError {
     /// The record could not be kept, so nothing was run.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// An approved rule could not be kept, so nothing was run.
+    #[error("the approved rule could not be kept: {0}")]
+    Rule(#[from] RulesFileError),
     /// The command's output or end could not be read.
     #[error("the command could not be followed to its end: {0}")]
     Followed(#[from] io::Error),
 }
 
 fn suggested(suggestion: Option<&String>) -> String {
-    suggestion.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+    suggestion
+        .map(|name| format!("; did you mean `{name}`?"))
+        .unwrap_or_default()
 }
 
 impl CallError {
@@ -92,6 +98,7 @@ impl CallError {
             Self::Denied(denial) => denial.code.name(),
             Self::Launch(error) => error.code(),
             Self::Audit(_) => "audit_failed",
+            Self::Rule(_) => "rule_not_kept",
             Self::Followed(_) => "io_failed",
         }
     }

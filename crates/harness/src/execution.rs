@@ -119,7 +119,9 @@ pub async fn drive(
 ) -> io::Result<Execution> {
     let started = Instant::now();
     let Some(Output::Pipes { stdout, stderr }) = process.output.take() else {
-        return Err(io::Error::other("a command on a terminal cannot be driven to its end"));
+        return Err(io::Error::other(
+            "a command on a terminal cannot be driven to its end",
+        ));
     };
     let mut pipes = Pipes::new(stdout, stderr);
     let mut take = |stream, bytes: &[u8]| {

@@ -55,7 +55,9 @@ pub fn interpret(code: i32) -> Option<String> {
         return Some(format!("{name}: {meaning}"));
     }
     // The kernel's real-time signals have numbers and no names.
-    (32..=64).contains(&number).then(|| format!("real-time signal {number}"))
+    (32..=64)
+        .contains(&number)
+        .then(|| format!("real-time signal {number}"))
 }
 
 #[cfg(test)]

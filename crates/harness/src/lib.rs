@@ -18,6 +18,7 @@ mod execution;
 pub mod exit_code;
 pub mod identifier;
 pub mod output;
+pub mod rules;
 pub mod session;
 mod tasks;
 pub mod tools;

@@ -6,7 +6,9 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod rules;
 pub(crate) mod run;
+pub(crate) mod trust;
 
 use std::process::ExitCode;
 
@@ -23,6 +25,8 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         Verb::Doctor(arguments) => doctor::serve(&arguments).await,
         Verb::Audit(arguments) => audit::serve(&arguments),
         Verb::Config(arguments) => config::serve(&arguments),
+        Verb::Rules(arguments) => rules::serve(&arguments),
+        Verb::Trust(arguments) => trust::serve(&arguments),
         Verb::Completions(arguments) => Ok(completions::serve(&arguments)),
     }
 }

@@ -18,7 +18,10 @@ pub struct Place {
 
 impl Place {
     pub fn new() -> Self {
-        let root = tempfile::Builder::new().prefix("ringfence-").tempdir_in("/var/tmp").unwrap();
+        let root = tempfile::Builder::new()
+            .prefix("ringfence-")
+            .tempdir_in("/var/tmp")
+            .unwrap();
         std::fs::create_dir_all(root.path().join("home/work")).unwrap();
         Self { root }
     }
@@ -57,12 +60,21 @@ impl Place {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.as_bytes())
+            .unwrap();
         Ran::of(&child.wait_with_output().unwrap())
     }
 
     pub fn spawn(&self, arguments: &[&str]) -> Child {
-        self.ringfence(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        self.ringfence(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
     }
 
     /// Calls a tool and reads its reply.
@@ -117,7 +129,9 @@ pub fn gone_within_a_second(text: &str) -> Result<(), Vec<String>> {
 pub fn empty_within_a_second(folder: &Path) -> Result<(), Vec<String>> {
     none_within_a_second(|| {
         let entries = std::fs::read_dir(folder).unwrap();
-        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+        entries
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect()
     })
 }
 

@@ -60,13 +60,19 @@ pub fn subject(action: &Action) -> String {
         Action::RunCommand(command) => command.line.display(),
         Action::RunScript(script) => script.source.clone(),
         Action::ApplyPatch(patch) => {
-            let files: Vec<_> =
-                patch.writes.iter().map(|path| path.display().to_string()).collect();
+            let files: Vec<_> = patch
+                .writes
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
             format!("patch {}", files.join(", "))
         }
         Action::SearchFiles(search) => format!("search {}", search.root.display()),
         Action::Connect(connect) => {
-            format!("connect to {}:{} ({})", connect.host, connect.port, connect.protocol)
+            format!(
+                "connect to {}:{} ({})",
+                connect.host, connect.port, connect.protocol
+            )
         }
         Action::CallMcpTool(call) => format!("mcp.{}.{}", call.server, call.tool),
         Action::SendHttp(http) => format!("{} {}:{}", http.method, http.host, http.port),

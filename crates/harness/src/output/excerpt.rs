@@ -24,7 +24,11 @@ impl Excerpt {
             return Self::of_text(&String::from_utf8_lossy(&whole), most_chars);
         }
         // The tail begins in the middle of something: a character, at the worst.
-        let start = tail_bytes.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
+        let start = tail_bytes
+            .iter()
+            .take(3)
+            .take_while(|byte| **byte & 0xc0 == 0x80)
+            .count();
         let tail = String::from_utf8_lossy(&tail_bytes[start..]).into_owned();
         Self::joined(&head, &tail, most_chars, buffer.dropped() + start as u64)
     }
@@ -32,7 +36,11 @@ impl Excerpt {
     /// Cuts a text to at most this many characters, the marker not counted.
     pub fn of_text(text: &str, most_chars: usize) -> Self {
         if text.chars().count() <= most_chars {
-            return Self { text: text.to_owned(), omitted_bytes: 0, lines_before_cut: None };
+            return Self {
+                text: text.to_owned(),
+                omitted_bytes: 0,
+                lines_before_cut: None,
+            };
         }
         Self::joined(text, text, most_chars, 0)
     }
@@ -50,7 +58,11 @@ impl Excerpt {
             head.len() - start.len() + tail.len() - end.len()
         } as u64
             + between;
-        let gap = if start.is_empty() || start.ends_with('\n') { "" } else { "\n" };
+        let gap = if start.is_empty() || start.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
         Self {
             text: format!("{start}{gap}[… {omitted} bytes of output left out …]\n{end}"),
             omitted_bytes: omitted,
@@ -62,7 +74,10 @@ impl Excerpt {
 /// The byte offset that keeps at most so many characters from the start, at the end of a line if
 /// there is one in the second half of that.
 fn line_border_before(text: &str, most_chars: usize) -> usize {
-    let cut = text.char_indices().nth(most_chars).map_or(text.len(), |(at, _)| at);
+    let cut = text
+        .char_indices()
+        .nth(most_chars)
+        .map_or(text.len(), |(at, _)| at);
     match text[..cut].rfind('\n') {
         Some(line) if line + 1 > cut / 2 => line + 1,
         _ => cut,

@@ -14,7 +14,13 @@ pub struct HeadTail {
 impl HeadTail {
     /// A buffer that keeps at most this many bytes.
     pub fn new(room: usize) -> Self {
-        Self { head: Vec::new(), tail: Vec::new(), next: 0, half: room / 2, total: 0 }
+        Self {
+            head: Vec::new(),
+            tail: Vec::new(),
+            next: 0,
+            half: room / 2,
+            total: 0,
+        }
     }
 
     /// Takes bytes in.

@@ -27,16 +27,26 @@ impl Spill {
     pub(super) fn start(place: &SpillPlace, name: &str, so_far: &[u8]) -> io::Result<Self> {
         std::fs::create_dir_all(&place.folder)?;
         let path = place.folder.join(format!("{name}.txt"));
-        let file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-        let mut spill = Self { path, file, room: place.cap };
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&path)?;
+        let mut spill = Self {
+            path,
+            file,
+            room: place.cap,
+        };
         spill.push(so_far)?;
         Ok(spill)
     }
 
     /// Appends, up to the cap.
     pub(super) fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let fits = usize::try_from(self.room).unwrap_or(usize::MAX).min(bytes.len());
+        let fits = usize::try_from(self.room)
+            .unwrap_or(usize::MAX)
+            .min(bytes.len());
         self.file.write_all(&bytes[..fits])?;
         self.room -= fits as u64;
         Ok(())

@@ -123,7 +123,10 @@ mod tests {
         TranscriptLimits {
             buffer_bytes: 64,
             spill_after: 10,
-            spill: Some(SpillPlace { folder: folder.to_path_buf(), cap: 20 }),
+            spill: Some(SpillPlace {
+                folder: folder.to_path_buf(),
+                cap: 20,
+            }),
         }
     }
 
@@ -140,9 +143,11 @@ mod tests {
     fn long_output_is_whole_in_the_file_up_to_the_cap() {
         let folder = tempfile::tempdir().unwrap();
         let mut transcript = Transcript::new("a", limits(folder.path()));
-        for (stream, text) in
-            [(Stream::Stdout, "12345"), (Stream::Stderr, "abcdefg"), (Stream::Stdout, "678901234567")]
-        {
+        for (stream, text) in [
+            (Stream::Stdout, "12345"),
+            (Stream::Stderr, "abcdefg"),
+            (Stream::Stdout, "678901234567"),
+        ] {
             transcript.push(stream, text.as_bytes());
         }
         let captured = transcript.finish();

@@ -19,13 +19,18 @@ pub fn base_environment(
         // The command is somebody else: root's home would be closed to it.
         let home = account.home.to_string_lossy().into_owned();
         let shell = account.shell.to_string_lossy().into_owned();
-        for (name, value) in
-            [("HOME", home), ("USER", account.name.clone()), ("LOGNAME", account.name), ("SHELL", shell)]
-        {
+        for (name, value) in [
+            ("HOME", home),
+            ("USER", account.name.clone()),
+            ("LOGNAME", account.name),
+            ("SHELL", shell),
+        ] {
             environment.insert(name.to_owned(), value);
         }
     }
-    environment.entry("PATH".to_owned()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());
+    environment
+        .entry("PATH".to_owned())
+        .or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".into());
     environment.insert("RINGFENCE".to_owned(), "1".to_owned());
     environment
 }
@@ -39,9 +44,13 @@ pub fn parse_environment(bytes: &[u8]) -> Option<BTreeMap<String, String>> {
     let mut variables = BTreeMap::new();
     for entry in text.split('\0').filter(|entry| !entry.is_empty()) {
         // A profile may print things of its own first, on lines before the first variable.
-        let entry = entry.rsplit_once('\n').map_or(entry, |(before, last)| {
-            if before.contains('=') { entry } else { last }
-        });
+        let entry =
+            entry.rsplit_once('\n').map_or(
+                entry,
+                |(before, last)| {
+                    if before.contains('=') { entry } else { last }
+                },
+            );
         let (name, value) = entry.split_once('=')?;
         variables.insert(name.to_owned(), value.to_owned());
     }
@@ -71,7 +80,10 @@ mod tests {
     use super::*;
 
     fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-        pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+        pairs
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect()
     }
 
     #[test]
@@ -85,7 +97,10 @@ mod tests {
             &map(&[("PATH", "/bin"), ("HOME", "/h")]),
             login,
         );
-        assert_eq!(merged, map(&[("PATH", "/opt/bin:/bin"), ("HOME", "/h"), ("MULTI", "a\nb")]));
+        assert_eq!(
+            merged,
+            map(&[("PATH", "/opt/bin:/bin"), ("HOME", "/h"), ("MULTI", "a\nb")])
+        );
     }
 
     #[test]

@@ -14,13 +14,21 @@ pub enum ShellError {
     #[error("`shell.path` is {}, which is not a shell that is known here; use one of bash, zsh, sh, pwsh", .0.display())]
     NotAShell(PathBuf),
     /// There is none.
-    #[error("no shell was found: neither the account's, nor $SHELL, nor bash, zsh or sh in /bin and /usr/bin; set `shell.path`")]
+    #[error(
+        "no shell was found: neither the account's, nor $SHELL, nor bash, zsh or sh in /bin and /usr/bin; set `shell.path`"
+    )]
     None,
 }
 
 /// Shells to fall back on.
-const FALLBACKS: &[&str] =
-    &["/bin/bash", "/usr/bin/bash", "/bin/zsh", "/usr/bin/zsh", "/bin/sh", "/usr/bin/sh"];
+const FALLBACKS: &[&str] = &[
+    "/bin/bash",
+    "/usr/bin/bash",
+    "/bin/zsh",
+    "/usr/bin/zsh",
+    "/bin/sh",
+    "/usr/bin/sh",
+];
 
 /// Finds the shell: the configured one, the account's, `$SHELL`, and then what there is.
 pub fn detect_shell(
@@ -43,7 +51,10 @@ pub fn detect_shell(
 /// A shell at a path, if there is one and its language is known. `nologin` and `false` are not.
 fn known_shell(path: &Path) -> Option<Shell> {
     let kind = ShellKind::of_program(&path.to_string_lossy())?;
-    path.is_file().then(|| Shell { kind, path: path.to_path_buf() })
+    path.is_file().then(|| Shell {
+        kind,
+        path: path.to_path_buf(),
+    })
 }
 
 #[cfg(test)]
@@ -53,9 +64,15 @@ mod tests {
     #[test]
     fn the_configured_shell_wins_and_must_be_one() {
         let shell = detect_shell(Some(Path::new("/bin/sh")), 0, None).unwrap();
-        assert_eq!((shell.kind, shell.path.to_str()), (ShellKind::Sh, Some("/bin/sh")));
+        assert_eq!(
+            (shell.kind, shell.path.to_str()),
+            (ShellKind::Sh, Some("/bin/sh"))
+        );
         for path in ["/bin/cat", "/bin/no-such-bash", "/usr/sbin/nologin"] {
-            assert!(detect_shell(Some(Path::new(path)), 0, None).is_err(), "{path}");
+            assert!(
+                detect_shell(Some(Path::new(path)), 0, None).is_err(),
+                "{path}"
+            );
         }
     }
 
@@ -67,6 +84,10 @@ mod tests {
             PathBuf::from("/bin/sh")
         );
         let fallback = detect_shell(None, nobody, Some("/usr/sbin/nologin")).unwrap();
-        assert!(FALLBACKS.iter().any(|path| Path::new(path) == fallback.path));
+        assert!(
+            FALLBACKS
+                .iter()
+                .any(|path| Path::new(path) == fallback.path)
+        );
     }
 }

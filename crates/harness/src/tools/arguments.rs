@@ -11,7 +11,10 @@ pub(super) fn read<T: DeserializeOwned + JsonSchema>(
     tool: &str,
     arguments: Value,
 ) -> Result<T, CallError> {
-    let bad = |message: String| CallError::BadArguments { tool: tool.to_owned(), message };
+    let bad = |message: String| CallError::BadArguments {
+        tool: tool.to_owned(),
+        message,
+    };
     let Value::Object(fields) = &arguments else {
         return Err(bad(format!("expected an object, got {}", kind(&arguments))));
     };
@@ -27,7 +30,11 @@ pub(super) fn read<T: DeserializeOwned + JsonSchema>(
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
         let inner = error.into_inner();
-        bad(if path == "." { inner.to_string() } else { format!("`{path}`: {inner}") })
+        bad(if path == "." {
+            inner.to_string()
+        } else {
+            format!("`{path}`: {inner}")
+        })
     })
 }
 

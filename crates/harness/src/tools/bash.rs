@@ -44,7 +44,11 @@ pub(super) const TOOL: Tool = Tool {
                 line,
                 cwd: workdir(engine, None)?,
                 environment,
-                fence: if leaves { FenceRequest::Leave } else { FenceRequest::Stay },
+                fence: if leaves {
+                    FenceRequest::Leave
+                } else {
+                    FenceRequest::Stay
+                },
                 justification: None,
                 description: arguments.description,
             };
@@ -105,12 +109,17 @@ fn reply(engine: &Engine, outcome: &Outcome) -> Value {
             None => "the rest was not kept".to_owned(),
         };
         let total = execution.output.both.total();
-        reply["summary"] =
-            json!(format!("{omitted} of {total} bytes of output are left out; {place}"));
+        reply["summary"] = json!(format!(
+            "{omitted} of {total} bytes of output are left out; {place}"
+        ));
     }
     add(&mut reply, "rawOutputPath", file);
     add(&mut reply, "backgroundTaskId", outcome.task.clone());
-    add(&mut reply, "returnCodeInterpretation", crate::exit_code::interpret(code));
+    add(
+        &mut reply,
+        "returnCodeInterpretation",
+        crate::exit_code::interpret(code),
+    );
     add_common(&mut reply, outcome);
     reply
 }

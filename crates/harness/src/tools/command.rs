@@ -41,7 +41,10 @@ impl From<SandboxPermissions> for FenceRequest {
 /// The folder that a call names, relative to the session's.
 pub(super) fn workdir(engine: &Engine, asked: Option<&str>) -> Result<PathBuf, CallError> {
     let path = engine.ground.cwd.join(asked.unwrap_or("."));
-    let unusable = |reason| CallError::Workdir { path: path.clone(), reason };
+    let unusable = |reason| CallError::Workdir {
+        path: path.clone(),
+        reason,
+    };
     let resolved = path.canonicalize().map_err(unusable)?;
     if !resolved.is_dir() {
         return Err(unusable(std::io::ErrorKind::NotADirectory.into()));
@@ -51,7 +54,10 @@ pub(super) fn workdir(engine: &Engine, asked: Option<&str>) -> Result<PathBuf, C
 
 /// How a command of a model's is run.
 pub(super) fn how(timeout: Duration) -> How {
-    How { timeout: Some(timeout), input: StandardInput::Null }
+    How {
+        timeout: Some(timeout),
+        input: StandardInput::Null,
+    }
 }
 
 /// A shell command line and the environment to run it with. A login shell is served from a
@@ -63,7 +69,11 @@ pub(super) async fn in_shell(
     text: String,
     profile: Profile,
 ) -> (CommandLine, BTreeMap<String, String>) {
-    let line = |profile| CommandLine::Shell { shell: shell.clone(), text: text.clone(), profile };
+    let line = |profile| CommandLine::Shell {
+        shell: shell.clone(),
+        text: text.clone(),
+        profile,
+    };
     if profile == Profile::Plain || !shell.kind.is_bourne() {
         return (line(profile), engine.environment.clone());
     }
@@ -78,13 +88,14 @@ async fn login_environment<'a>(
     engine: &'a Engine,
     call: &Call,
 ) -> Option<&'a BTreeMap<String, String>> {
-    engine.login.get_or_init(|| take_login_environment(engine, call)).await.as_ref()
+    engine
+        .login
+        .get_or_init(|| take_login_environment(engine, call))
+        .await
+        .as_ref()
 }
 
-async fn take_login_environment(
-    engine: &Engine,
-    call: &Call,
-) -> Option<BTreeMap<String, String>> {
+async fn take_login_environment(engine: &Engine, call: &Call) -> Option<BTreeMap<String, String>> {
     const LONGEST: Duration = Duration::from_secs(10);
     let command = RunCommand {
         tool: "login-environment".to_owned(),
@@ -130,7 +141,10 @@ pub(super) fn bash_like(engine: &Engine) -> Shell {
         .find(|path| Path::new(path).is_file())
         .map_or_else(
             || session.clone(),
-            |path| Shell { kind: ShellKind::Bash, path: PathBuf::from(path) },
+            |path| Shell {
+                kind: ShellKind::Bash,
+                path: PathBuf::from(path),
+            },
         )
 }
 
@@ -145,7 +159,10 @@ struct StreamOutput {
 impl StreamOutput {
     fn of(buffer: &HeadTail, most_chars: usize) -> Self {
         let excerpt = Excerpt::of(buffer, most_chars);
-        Self { text: excerpt.text, truncated_after_lines: excerpt.lines_before_cut }
+        Self {
+            text: excerpt.text,
+            truncated_after_lines: excerpt.lines_before_cut,
+        }
     }
 }
 
@@ -162,7 +179,11 @@ pub(crate) fn exec_output(engine: &Engine, outcome: &Outcome) -> Value {
         "timed_out": execution.ending == Ending::TimedOut,
         "sandbox": outcome.sandbox,
     });
-    add(&mut reply, "exit_code_meaning", crate::exit_code::interpret(execution.exit_code()));
+    add(
+        &mut reply,
+        "exit_code_meaning",
+        crate::exit_code::interpret(execution.exit_code()),
+    );
     add(&mut reply, "raw_output_path", long_output(engine, outcome));
     add_common(&mut reply, outcome);
     reply
@@ -172,7 +193,11 @@ pub(crate) fn exec_output(engine: &Engine, outcome: &Outcome) -> Value {
 pub(super) fn long_output(engine: &Engine, outcome: &Outcome) -> Option<String> {
     let output = &outcome.execution.output;
     let cut = output.both.total() > engine.max_output_chars() as u64;
-    output.file.as_ref().filter(|_| cut).map(|path| path.display().to_string())
+    output
+        .file
+        .as_ref()
+        .filter(|_| cut)
+        .map(|path| path.display().to_string())
 }
 
 /// What every command reply may carry.

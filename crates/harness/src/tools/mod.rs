@@ -12,8 +12,8 @@ use std::pin::Pin;
 use serde_json::Value;
 
 use crate::engine::{Call, Engine};
-pub(crate) use command::exec_output;
 use crate::error::CallError;
+pub(crate) use command::exec_output;
 
 /// A reply that is still awaited.
 pub type Reply<'a> = Pin<Box<dyn Future<Output = Result<Value, CallError>> + Send + 'a>>;
@@ -37,13 +37,18 @@ pub const TOOLS: &[Tool] = &[shell::TOOL, shell_command::TOOL, bash::TOOL];
 
 /// The tool of a name.
 pub fn find(name: &str) -> Result<&'static Tool, CallError> {
-    TOOLS.iter().find(|tool| tool.name == name || tool.aliases.contains(&name)).ok_or_else(|| {
-        let names = TOOLS.iter().flat_map(|tool| std::iter::once(&tool.name).chain(tool.aliases));
-        CallError::UnknownTool {
-            name: name.to_owned(),
-            suggestion: arguments::nearest(name, names.copied()),
-        }
-    })
+    TOOLS
+        .iter()
+        .find(|tool| tool.name == name || tool.aliases.contains(&name))
+        .ok_or_else(|| {
+            let names = TOOLS
+                .iter()
+                .flat_map(|tool| std::iter::once(&tool.name).chain(tool.aliases));
+            CallError::UnknownTool {
+                name: name.to_owned(),
+                suggestion: arguments::nearest(name, names.copied()),
+            }
+        })
 }
 
 impl Engine {

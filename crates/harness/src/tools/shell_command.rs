@@ -27,7 +27,11 @@ pub(super) const TOOL: Tool = Tool {
                 .timeout_ms
                 .map_or(engine.config.shell.timeout, Duration::from_millis);
             let login = arguments.login.unwrap_or(engine.config.shell.login);
-            let profile = if login { Profile::Login } else { Profile::Plain };
+            let profile = if login {
+                Profile::Login
+            } else {
+                Profile::Plain
+            };
             let shell = engine.shell.clone();
             let (line, environment) =
                 in_shell(engine, call, &shell, arguments.command, profile).await;

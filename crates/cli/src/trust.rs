@@ -1,0 +1,100 @@
+//! Trust in what projects bring, bound to its content: a digest of a project's files, kept with
+//! the user's state. A file that changes, comes or goes ends it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+
+/// The files of a project that Ringfence reads.
+const FILES: &[&str] = &["config.toml", "rules.toml"];
+
+/// The files that a project brings, with their text.
+pub(crate) fn brought(workspace: &Path) -> Result<Vec<(PathBuf, String)>> {
+    let mut found = Vec::new();
+    for name in FILES {
+        let path = workspace.join(".ringfence").join(name);
+        if path.exists() {
+            let text = fs::read_to_string(&path)
+                .with_context(|| format!("{} cannot be read", path.display()))?;
+            found.push((path, text));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a project is trusted as it is now.
+pub(crate) fn is_trusted(state: &Path, workspace: &Path) -> Result<bool> {
+    let brought = brought(workspace)?;
+    if brought.is_empty() {
+        return Ok(false);
+    }
+    let key = workspace.display().to_string();
+    Ok(read(state)?.get(&key) == Some(&digest(&brought)))
+}
+
+/// Trusts a project as it is now.
+pub(crate) fn grant(state: &Path, workspace: &Path) -> Result<()> {
+    let mut all = read(state)?;
+    all.insert(
+        workspace.display().to_string(),
+        digest(&brought(workspace)?),
+    );
+    write(state, &all)
+}
+
+/// Ends the trust in a project. Says whether there was any.
+pub(crate) fn revoke(state: &Path, workspace: &Path) -> Result<bool> {
+    let mut all = read(state)?;
+    let had = all.remove(&workspace.display().to_string()).is_some();
+    write(state, &all)?;
+    Ok(had)
+}
+
+fn digest(files: &[(PathBuf, String)]) -> String {
+    let mut hash = Sha256::new();
+    for (path, text) in files {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // Lengths keep one file's end from being taken for another's beginning.
+        hash.update(format!("{name} {}\n", text.len()));
+        hash.update(text);
+    }
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn store(state: &Path) -> PathBuf {
+    state.join("trusted-projects.json")
+}
+
+fn read(state: &Path) -> Result<BTreeMap<String, String>> {
+    let path = store(state);
+    match fs::read_to_string(&path) {
+        Ok(text) => serde_json::from_str(&text).with_context(|| {
+            format!(
+                "{} is not readable; remove it to trust projects anew",
+                path.display()
+            )
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    }
+}
+
+fn write(state: &Path, all: &BTreeMap<String, String>) -> Result<()> {
+    let path = store(state);
+    let draft = path.with_extension("new");
+    fs::create_dir_all(state)
+        .and_then(|()| {
+            fs::write(
+                &draft,
+                serde_json::to_string_pretty(all).unwrap_or_default(),
+            )
+        })
+        .and_then(|()| fs::rename(&draft, &path))
+        .with_context(|| format!("{} cannot be written", path.display()))
+}
