@@ -1,6 +1,8 @@
 //! What a verdict costs: understanding, classifying and asking 1,000 rules, for commands of several
 //! sizes. Prints a table of medians.
 
+#![allow(clippy::expect_used, reason = "a benchmark may panic")]
+
 use std::{hint::black_box, time::Instant};
 
 use ringfence_policy::{

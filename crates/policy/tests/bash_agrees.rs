@@ -3,7 +3,10 @@
 //!
 //! Nothing is executed but `printf` of words, and `bash -n`, which only reads.
 
-use std::process::{Command, Stdio};
+use std::{
+    fmt::Write as _,
+    process::{Command, Stdio},
+};
 
 use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 use ringfence_policy::{
@@ -20,7 +23,10 @@ fn bash() -> Option<&'static str> {
             std::env::var_os("RINGFENCE_REQUIRE").is_none(),
             "bash is required and missing"
         );
-        eprintln!("SKIPPED: there is no bash here");
+        #[allow(clippy::print_stderr, reason = "a test that cannot run says so")]
+        {
+            eprintln!("SKIPPED: there is no bash here");
+        }
     }
     found
 }
@@ -98,10 +104,8 @@ fn literal_words_have_the_value_that_bash_gives_them() {
             if !facts.redirections.is_empty() {
                 continue;
             }
-            script.push_str(&format!(
-                "printf '%s\\1' {}; printf '\\2'\n",
-                words.join(" ")
-            ));
+            let words = words.join(" ");
+            let _ = writeln!(script, "printf '%s\\1' {words}; printf '\\2'");
             expected.push((
                 text,
                 literal.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>(),

@@ -1,5 +1,7 @@
 //! Other tools' rules: what becomes of each, and that nothing gets looser.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use expect_test::{ExpectFile, expect_file};
 use ringfence_policy::{
     Ground, ShellKind,
@@ -14,7 +16,7 @@ fn read(dialect: Dialect, file: &str) -> Imported {
     import(dialect, file, &std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-fn check(dialect: Dialect, file: &str, expected: ExpectFile) -> RuleSet {
+fn check(dialect: Dialect, file: &str, expected: &ExpectFile) -> RuleSet {
     let imported = read(dialect, file);
     let report: Vec<String> = imported.report.iter().map(ToString::to_string).collect();
     let toml: Vec<String> = imported.rules.iter().map(Rule::to_toml).collect();
@@ -41,7 +43,7 @@ fn codex() {
     let set = check(
         Dialect::Codex,
         "codex.rules",
-        expect_file!["fixtures/codex.expected"],
+        &expect_file!["fixtures/codex.expected"],
     );
     for (command, expected) in [
         ("git log -3", Some(Decision::Allow)),
@@ -72,7 +74,7 @@ fn claude() {
     let set = check(
         Dialect::Claude,
         "claude-settings.json",
-        expect_file!["fixtures/claude.expected"],
+        &expect_file!["fixtures/claude.expected"],
     );
     for (command, expected) in [
         ("git diff HEAD", Some(Decision::Allow)),
@@ -104,7 +106,7 @@ fn gemini() {
     let set = check(
         Dialect::Gemini,
         "gemini-policy.toml",
-        expect_file!["fixtures/gemini.expected"],
+        &expect_file!["fixtures/gemini.expected"],
     );
     for (command, expected) in [
         ("git status", Some(Decision::Allow)),

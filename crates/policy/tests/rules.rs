@@ -1,5 +1,7 @@
 //! Rules: how they are read, which one wins, and what is granted.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::Path;
 
 use ringfence_policy::{

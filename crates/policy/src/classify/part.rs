@@ -255,7 +255,7 @@ impl Case<'_> {
             let name = tool.names.split(' ').next().unwrap_or_default();
             let in_place = found.has(&["-i", "--in-place"]);
             for file in
-                super::scripts::judge(name, &self.all_operands(words, &found), self.text, findings)
+                super::scripts::judge(name, &all_operands(words, &found), self.text, findings)
             {
                 self.read(file, findings);
                 if in_place {
@@ -265,20 +265,6 @@ impl Case<'_> {
             return;
         }
         self.operands(tool, &found, findings);
-    }
-
-    /// With options that end at the first operand, the operands are that one and all that follow.
-    fn all_operands<'w>(&self, words: &'w [Word], found: &Arguments<'w>) -> Arguments<'w> {
-        let mut all = Arguments {
-            options: found.options.clone(),
-            ..Arguments::default()
-        };
-        all.operands = if found.rest < words.len() {
-            words[found.rest..].iter().collect()
-        } else {
-            found.operands.clone()
-        };
-        all
     }
 
     /// The subcommand that the first operand names.
@@ -512,9 +498,9 @@ impl Case<'_> {
             Operands::SecondWritten => {
                 for (index, word) in operands.iter().enumerate() {
                     if index == 0 {
-                        self.read(word, findings)
+                        self.read(word, findings);
                     } else {
-                        self.write(word, findings)
+                        self.write(word, findings);
                     }
                 }
                 self.more(findings);
@@ -685,6 +671,20 @@ impl Case<'_> {
             }
         }
     }
+}
+
+/// With options that end at the first operand, the operands are that one and all that follow.
+fn all_operands<'w>(words: &'w [Word], found: &Arguments<'w>) -> Arguments<'w> {
+    let mut all = Arguments {
+        options: found.options.clone(),
+        ..Arguments::default()
+    };
+    all.operands = if found.rest < words.len() {
+        words[found.rest..].iter().collect()
+    } else {
+        found.operands.clone()
+    };
+    all
 }
 
 /// The words of `find` without the programs it runs, which are judged themselves.

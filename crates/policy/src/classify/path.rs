@@ -9,6 +9,7 @@ use super::Class;
 use crate::{
     facts::{Directory, FOLDER_MARK, HOME_MARK, Piece, Word},
     ground::Ground,
+    rule::{Matched, path_covers},
 };
 
 const STAR: char = '\u{f0001}';
@@ -55,8 +56,9 @@ impl Spread {
     }
 
     /// Whether one of the places may be the path that a pattern names, or in it.
-    pub(crate) fn may_be_in(&self, pattern: &[String]) -> bool {
-        self.places.iter().any(|spot| spot.may_be_in(pattern))
+    pub(crate) fn may_be_in(&self, pattern: &[String]) -> Matched {
+        let matched = self.places.iter().map(|spot| spot.may_be_in(pattern));
+        matched.max().unwrap_or(Matched::No)
     }
 }
 
@@ -146,7 +148,7 @@ fn raw(word: &Word, ground: &Ground) -> String {
                     text.push_str(user);
                 }
             },
-            Piece::Glob('*') => text.push(STAR),
+            Piece::Glob('*') | Piece::Sequence => text.push(STAR),
             Piece::Glob('[') => {
                 in_class = true;
                 text.push(ONE);
@@ -157,7 +159,6 @@ fn raw(word: &Word, ground: &Ground) -> String {
                 text.push_str(&ground.cwd.to_string_lossy());
             }
             Piece::Parameter { name, .. } if name == "TMPDIR" => text.push_str("/tmp"),
-            Piece::Sequence => text.push(STAR),
             _ => text.push(ANY),
         }
     }
@@ -240,22 +241,22 @@ impl Spot {
         })
     }
 
-    fn may_be_in(&self, pattern: &[String]) -> bool {
+    fn may_be_in(&self, pattern: &[String]) -> Matched {
         if !self.has_wildcard() && !self.open {
-            return crate::rule::path_covers(pattern, &self.parts);
+            return Matched::of(path_covers(pattern, &self.parts));
         }
         // With wildcards on both sides, what may match is taken to match.
         for (index, expected) in pattern.iter().enumerate() {
             if expected.contains('*') {
-                return true;
+                return Matched::Yes;
             }
             match self.parts.get(index) {
                 Some(part) if wildcard(part, expected) => {}
-                Some(_) => return false,
-                None => return false,
+                None if self.open => return Matched::Maybe,
+                _ => return Matched::No,
             }
         }
-        true
+        Matched::Yes
     }
 
     fn has_wildcard(&self) -> bool {
@@ -758,7 +759,7 @@ fn secret(spot: &Spot, ground: &Ground) -> Option<&'static str> {
         ("var", "run") | ("run", _) => spot
             .parts
             .last()
-            .is_some_and(|name| name.ends_with(".sock")),
+            .is_some_and(|name| Path::new(name).extension().is_some_and(|end| end == "sock")),
         _ => false,
     };
     if system {

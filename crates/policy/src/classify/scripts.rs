@@ -63,10 +63,11 @@ fn awk(script: &str) -> (Class, &'static str) {
         let next = bytes.get(at + 1);
         let before = at.checked_sub(1).and_then(|before| bytes.get(before));
         match byte {
-            b'|' if next != Some(&b'|') && before != Some(&b'|') => {
-                if prints_before(at) || script[at..].contains("getline") {
-                    return RUNS;
-                }
+            b'|' if next != Some(&b'|')
+                && before != Some(&b'|')
+                && (prints_before(at) || script[at..].contains("getline")) =>
+            {
+                return RUNS;
             }
             b'>' if next != Some(&b'=') && prints_before(at) => return WRITES,
             _ => {}
@@ -92,7 +93,7 @@ fn sed(script: &str) -> (Class, &'static str) {
             '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x'
             | 'z' | 'F' => {}
             'l' | 'L' | 'q' | 'Q' => {
-                rest = rest.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit())
+                rest = rest.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
             }
             'b' | 't' | 'T' | ':' => {
                 let end = rest.find([';', '\n', '}']).unwrap_or(rest.len());

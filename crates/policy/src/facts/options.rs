@@ -114,6 +114,7 @@ impl Grammar {
         found
     }
 
+    #[allow(clippy::match_same_arms, reason = "the arms are tried in order")]
     /// Reads one option word; whether it took the next word, or nothing if it isn't known.
     fn option(
         &self,

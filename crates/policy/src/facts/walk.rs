@@ -19,6 +19,8 @@ use crate::shell::ShellKind;
 
 /// How many values of a variable, and how many supposed commands of one command, are followed.
 const MAX_SUPPOSED: usize = 6;
+/// How often reading starts again behind something that was not understood.
+const MAX_RESTARTS: usize = 16;
 /// How many commands are followed.
 const MAX_COMMANDS: usize = 1000;
 /// How many directories a command may be in before they count as unknown.
@@ -96,15 +98,26 @@ impl Walker {
         if spot.depth > bash::MAX_DEPTH {
             return self.unclear(Obstacle::TooDeep, text);
         }
-        let (script, trouble) = bash::parse(text, kind, spot.depth, &mut self.budget);
-        self.script(&script, spot);
-        if let Some(Trouble { why, at }) = trouble {
-            let start = text
+        let (mut rest, mut spot) = (text, spot.clone());
+        for _ in 0..MAX_RESTARTS {
+            let (script, trouble) = bash::parse(rest, kind, spot.depth, &mut self.budget);
+            self.script(&script, &spot);
+            let Some(Trouble { why, at }) = trouble else {
+                return;
+            };
+            let start = rest
                 .char_indices()
                 .map(|(i, _)| i)
                 .take_while(|i| *i <= at)
                 .last();
-            self.unclear(why, &text[start.unwrap_or(0)..]);
+            let at = start.unwrap_or(0);
+            self.unclear(why, &rest[at..]);
+            // What follows is read as well, only to find what is worse.
+            let Some(next) = rest[at..].find(['\n', ';', '&', '|', '(', ')']) else {
+                return;
+            };
+            rest = &rest[at + next + 1..];
+            spot.supposed = true;
         }
     }
 
@@ -318,7 +331,7 @@ impl Walker {
             self.sets(name);
         }
         let mut word = text.word.clone();
-        self.give_printed(&mut word.pieces, text);
+        give_printed(&mut word.pieces, text);
         self.give_values(&mut word.pieces);
         word
     }
@@ -329,29 +342,6 @@ impl Walker {
         let name = name.to_owned();
         if self.facts.assignments.len() < MAX_COMMANDS {
             self.facts.assignments.push(Assignment { name, value });
-        }
-    }
-
-    /// Gives `$(echo text)` the value that it is seen to have.
-    fn give_printed(&self, pieces: &mut [Piece], text: &Text) {
-        let substitutions = pieces
-            .iter()
-            .filter(|p| matches!(p, Piece::Command | Piece::Process));
-        if substitutions.count() != text.inner.len() {
-            return;
-        }
-        let mut inner = text.inner.iter();
-        for piece in pieces {
-            if !matches!(piece, Piece::Command | Piece::Process) {
-                continue;
-            }
-            let Some(inside) = inner.next() else { return };
-            if let (Piece::Command, Some(value)) = (&piece, printed(&inside.script)) {
-                *piece = Piece::Parameter {
-                    name: String::new(),
-                    values: vec![value],
-                };
-            }
         }
     }
 
@@ -463,6 +453,10 @@ impl Walker {
         }
     }
 
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "the caller has no use for the words"
+    )]
     /// Notes a command, what it stands for, and what it runs.
     pub(super) fn command(&mut self, words: Vec<Word>, given: Vec<Assignment>, spot: &Spot) {
         if self.budget.spend(words.len() + 8).is_err() || self.facts.commands.len() >= MAX_COMMANDS
@@ -591,6 +585,29 @@ impl Walker {
                 }
                 None => self.unclear(Obstacle::Syntax, "<<"),
             },
+        }
+    }
+}
+
+/// Gives `$(echo text)` the value that it is seen to have.
+fn give_printed(pieces: &mut [Piece], text: &Text) {
+    let substitutions = pieces
+        .iter()
+        .filter(|p| matches!(p, Piece::Command | Piece::Process));
+    if substitutions.count() != text.inner.len() {
+        return;
+    }
+    let mut inner = text.inner.iter();
+    for piece in pieces {
+        if !matches!(piece, Piece::Command | Piece::Process) {
+            continue;
+        }
+        let Some(inside) = inner.next() else { return };
+        if let (Piece::Command, Some(value)) = (&piece, printed(&inside.script)) {
+            *piece = Piece::Parameter {
+                name: String::new(),
+                values: vec![value],
+            };
         }
     }
 }

@@ -103,8 +103,7 @@ impl Word {
     /// The known text that the value certainly begins with.
     pub fn known_start(&self) -> &str {
         match (&self.literal, self.pieces.first()) {
-            (Some(value), _) => value,
-            (None, Some(Piece::Text(value))) => value,
+            (Some(value), _) | (None, Some(Piece::Text(value))) => value,
             _ => "",
         }
     }

@@ -54,12 +54,8 @@ pub(super) fn read(file: &str, text: &str) -> Result<Draft, ImportError> {
 
 fn line_of(text: &str, entry: &str) -> usize {
     let quoted = Value::String(entry.to_owned()).to_string();
-    text.find(&quoted).map_or(0, |at| {
-        1 + text.as_bytes()[..at]
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count()
-    })
+    text.find(&quoted)
+        .map_or(0, |at| 1 + text[..at].matches('\n').count())
 }
 
 fn directories(value: &Value, text: &str, draft: &mut Draft) {
@@ -105,7 +101,7 @@ fn rule(entry: &str, decision: Decision, line: usize, draft: &mut Draft) {
     };
     match (tool, specifier) {
         ("Bash", None | Some("*" | "")) => {
-            whole_tool(entry, decision, line, command_tools(), draft)
+            whole_tool(entry, decision, line, command_tools(), draft);
         }
         ("Bash", Some(pattern)) => bash(entry, pattern, decision, line, draft),
         ("Read", Some(path)) => path_rule(entry, path, Access::Read, decision, line, draft),
@@ -229,21 +225,18 @@ fn path_rule(
         .trim_end_matches('/')
         .to_owned();
     if bare.is_empty() || bare == "**" || bare == "*" {
-        return match decision {
-            Decision::Allow => leave(entry, decision, line, "it would allow every file", draft),
-            _ => {
-                let item = draft.item(line, entry, Outcome::Kept);
-                draft.push(
-                    item,
-                    0,
-                    decision,
-                    Selector::Path(PathPattern {
-                        written: "/".into(),
-                        access,
-                    }),
-                );
-            }
-        };
+        if decision == Decision::Allow {
+            return leave(entry, decision, line, "it would allow every file", draft);
+        }
+        let item = draft.item(line, entry, Outcome::Kept);
+        let written = "/".to_owned();
+        draft.push(
+            item,
+            0,
+            decision,
+            Selector::Path(PathPattern { written, access }),
+        );
+        return;
     }
     let item = draft.item(line, entry, Outcome::Kept);
     // As in a .gitignore, a name without a slash means every depth.
@@ -265,10 +258,6 @@ fn path_rule(
             decision,
             Selector::Path(PathPattern { written, access }),
         );
-    }
-    // What a file tool may not read there, no command may read here.
-    if decision == Decision::Allow && access == Access::Read {
-        draft.report[item].outcome = Outcome::Kept;
     }
 }
 

@@ -51,12 +51,7 @@ impl OneOrMany {
 }
 
 pub(super) fn read(file: &str, text: &str) -> Result<Draft, ImportError> {
-    let line_of = |at: usize| {
-        1 + text.as_bytes()[..at.min(text.len())]
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count()
-    };
+    let line_of = |at: usize| 1 + text[..at.min(text.len())].matches('\n').count();
     let parsed: File = toml::from_str(text).map_err(|error| ImportError::Unreadable {
         file: file.to_owned(),
         line: error.span().map_or(1, |span| line_of(span.start)),

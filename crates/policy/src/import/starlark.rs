@@ -50,10 +50,7 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn refuse<T>(&self, problem: &str) -> Result<T, ImportError> {
-        let line = 1 + self.text.as_bytes()[..self.at]
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count();
+        let line = 1 + self.text[..self.at].matches('\n').count();
         Err(ImportError::Unreadable {
             file: self.file.to_owned(),
             line,
@@ -93,10 +90,7 @@ impl Reader<'_> {
     }
 
     fn call(&mut self) -> Result<Call, ImportError> {
-        let line = 1 + self.text.as_bytes()[..self.at]
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count();
+        let line = 1 + self.text[..self.at].matches('\n').count();
         let name = self.name();
         self.space(false);
         if name.is_empty() || self.peek() != Some(b'(') {

@@ -1,5 +1,7 @@
 //! The canonical text of a command: the same however its words were quoted or spaced.
 
+use std::fmt::Write as _;
+
 use crate::facts::{Direction, Facts, Place, SimpleCommand, Word};
 
 /// The whole command in canonical form: every simple command with the way it is joined, then the
@@ -35,11 +37,12 @@ pub fn canonical(facts: &Facts) -> String {
         }
     }
     for assignment in &facts.assignments {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             " ; {}={}",
             assignment.name,
             canonical_word(&assignment.value)
-        ));
+        );
     }
     for redirection in &facts.redirections {
         let sign = match redirection.direction {
@@ -48,13 +51,13 @@ pub fn canonical(facts: &Facts) -> String {
             Direction::Append => ">>",
             Direction::ReadWrite => "<>",
         };
-        text.push_str(&format!(" {sign} {}", canonical_word(&redirection.target)));
+        let _ = write!(text, " {sign} {}", canonical_word(&redirection.target));
     }
     for document in &facts.here_documents {
-        text.push_str(&format!(" << {}", canonical_word(&document.body)));
+        let _ = write!(text, " << {}", canonical_word(&document.body));
     }
     for unclear in &facts.not_understood {
-        text.push_str(&format!(" ? {}", unclear.part));
+        let _ = write!(text, " ? {}", unclear.part);
     }
     let plain = facts.shape.bytes().all(|sign| matches!(sign, b'^' | b';'));
     if !plain {

@@ -37,6 +37,13 @@ pub(crate) enum Matched {
     Yes,
 }
 
+impl Matched {
+    /// Certainty as a match.
+    pub(crate) fn of(certain: bool) -> Self {
+        if certain { Self::Yes } else { Self::No }
+    }
+}
+
 impl Prefix {
     /// A prefix of fixed words.
     pub fn of<S: Into<String>>(words: impl IntoIterator<Item = S>) -> Self {
@@ -55,9 +62,8 @@ impl Prefix {
         let Some(program) = command.program() else {
             return false;
         };
-        let known = if self.exact_program {
-            program
-        } else if program.contains('/') && !classify::is_system_program(program) {
+        let by_path = program.contains('/') && !classify::is_system_program(program);
+        let known = if self.exact_program || by_path {
             program
         } else {
             base_name(program)

@@ -147,10 +147,7 @@ pub(crate) fn read_rules(layer: Layer, file: &str, text: &str) -> Result<Vec<Rul
 }
 
 fn line_of(text: &str, at: usize) -> usize {
-    1 + text.as_bytes()[..at.min(text.len())]
-        .iter()
-        .filter(|b| **b == b'\n')
-        .count()
+    1 + text[..at.min(text.len())].matches('\n').count()
 }
 
 /// The parser's message, with what a rule may say.
@@ -189,11 +186,11 @@ fn short(kind: Short, written: &str, source: Source) -> Result<Rule, RuleError> 
             (Selector::Text(pattern), Decision::Deny)
         }
         Short::AllowedPath => {
-            let pattern = path(&here, written.to_owned(), Access::Write)?;
+            let pattern = path(&here, written, Access::Write)?;
             (Selector::Path(pattern), Decision::Allow)
         }
         Short::BlockedPath => {
-            let pattern = path(&here, written.to_owned(), Access::Any)?;
+            let pattern = path(&here, written, Access::Any)?;
             (Selector::Path(pattern), Decision::Deny)
         }
     };
@@ -270,7 +267,11 @@ fn rule(written: Written, source: Source) -> Result<Rule, RuleError> {
             pattern.map_err(|p| here.value("regex", p, "correct the regular expression"))?,
         )
     } else if let Some(path) = written.path {
-        Selector::Path(self::path(&here, path, written.access.unwrap_or_default())?)
+        Selector::Path(self::path(
+            &here,
+            &path,
+            written.access.unwrap_or_default(),
+        )?)
     } else if let Some(host) = written.host {
         let ports = written.port.map(OneOrMany::into_vec).unwrap_or_default();
         Selector::Host(self::host(&here, &host, ports)?)
@@ -355,7 +356,7 @@ fn prefix(here: &Here<'_>, written: WrittenPrefix) -> Result<Prefix, RuleError> 
     })
 }
 
-fn path(here: &Here<'_>, written: String, access: Access) -> Result<PathPattern, RuleError> {
+fn path(here: &Here<'_>, written: &str, access: Access) -> Result<PathPattern, RuleError> {
     let trimmed = written.trim_end_matches('/');
     let written = if trimmed.is_empty() && !written.is_empty() {
         "/".to_owned()

@@ -220,11 +220,11 @@ fn part<'r>(
                 }
                 other => other,
             },
-            Selector::Prefix(prefix) => yes(prefix.allows(command)),
+            Selector::Prefix(prefix) => Matched::of(prefix.allows(command)),
             Selector::Text(pattern) => {
                 let text = text.get_or_insert_with(|| canonical_command(command));
                 let literal = command.words.iter().all(|word| word.literal().is_some());
-                yes(if refuses {
+                Matched::of(if refuses {
                     pattern.is_found(text)
                 } else {
                     literal && pattern.is_whole(text)
@@ -250,10 +250,6 @@ fn part<'r>(
         ground,
         so_far,
     )
-}
-
-fn yes(matched: bool) -> Matched {
-    if matched { Matched::Yes } else { Matched::No }
 }
 
 /// Takes the rule that won for a command into account.
@@ -367,8 +363,13 @@ fn paths<'r>(set: &'r RuleSet, facts: &Facts, ground: &Ground, tool: &str, so_fa
         for candidate in path_words(word) {
             let spread = classify::spread(&candidate, directory, ground);
             for (rule, pattern, parts) in &refusing {
-                if pattern.access_includes(access) && spread.may_be_in(parts) {
-                    so_far.note(rule, rule.decision, &word.text);
+                if !pattern.access_includes(access) {
+                    continue;
+                }
+                match spread.may_be_in(parts) {
+                    Matched::Yes => so_far.note(rule, rule.decision, &word.text),
+                    Matched::Maybe => so_far.note(rule, Decision::Ask, &word.text),
+                    Matched::No => {}
                 }
             }
         }

@@ -121,7 +121,7 @@ impl RuleSet {
             Selector::Path(pattern) => pattern.is_match(path, access, ground),
             _ => false,
         });
-        self.choose(matching, tool, &path.to_string_lossy())
+        choose(matching, tool, &path.to_string_lossy())
     }
 
     /// What the rules say about a connection.
@@ -131,34 +131,33 @@ impl RuleSet {
             Selector::Host(pattern) => pattern.is_match(host, port),
             _ => false,
         });
-        self.choose(matching, tool, &format!("{host}:{port}"))
+        choose(matching, tool, &format!("{host}:{port}"))
     }
 
     /// What the rules say about the use of a tool as such.
     pub fn decide_tool(&self, tool: &str) -> Option<RuleDecision> {
         let rules = self.index.tools.iter().map(|at| &self.rules[*at]);
-        self.choose(rules, tool, tool)
+        choose(rules, tool, tool)
     }
+}
 
-    /// The rule that wins among those that match.
-    fn choose<'r>(
-        &self,
-        matching: impl Iterator<Item = &'r Rule>,
-        tool: &str,
-        part: &str,
-    ) -> Option<RuleDecision> {
-        let candidates: Vec<&Rule> = matching
-            .filter(|rule| rule.is_active() && rule.concerns(tool))
-            .collect();
-        let rule = winner(candidates)?;
-        Some(RuleDecision {
-            decision: rule.decision,
-            grant: rule.grant.clone(),
-            rule: RuleCitation::of(rule),
-            rest: Class::ReadOnly,
-            part: part.to_owned(),
-        })
-    }
+/// The rule that wins among those that match.
+fn choose<'r>(
+    matching: impl Iterator<Item = &'r Rule>,
+    tool: &str,
+    part: &str,
+) -> Option<RuleDecision> {
+    let candidates: Vec<&Rule> = matching
+        .filter(|rule| rule.is_active() && rule.concerns(tool))
+        .collect();
+    let rule = winner(candidates)?;
+    Some(RuleDecision {
+        decision: rule.decision,
+        grant: rule.grant.clone(),
+        rule: RuleCitation::of(rule),
+        rest: Class::ReadOnly,
+        part: part.to_owned(),
+    })
 }
 
 /// The rule that wins: a denial; otherwise the most specific, and the strictest among equals. A

@@ -190,9 +190,8 @@ impl Parser<'_, '_> {
         self.budget.spend(1)?;
         let body = match self.reserved() {
             None if self.peek() == Some(b'(') => Some(self.deeper(Self::subshell)?),
-            None => None,
-            // Behind a pipe it is the program of that name.
-            Some("time") => None,
+            // Behind a pipe `time` is the program of that name.
+            None | Some("time") => None,
             Some(word) => {
                 self.at += word.len();
                 Some(self.deeper(|parser| parser.compound(word))?)

@@ -39,19 +39,15 @@ impl Budget {
 
     pub(crate) fn spend(&mut self, steps: usize) -> Parsed<()> {
         let steps = u32::try_from(steps).unwrap_or(u32::MAX);
-        match self.left.checked_sub(steps) {
-            Some(left) => {
-                self.left = left;
-                Ok(())
-            }
-            None => {
-                self.left = 0;
-                Err(Trouble {
-                    why: Obstacle::TooMuchWork,
-                    at: 0,
-                })
-            }
+        if let Some(left) = self.left.checked_sub(steps) {
+            self.left = left;
+            return Ok(());
         }
+        self.left = 0;
+        Err(Trouble {
+            why: Obstacle::TooMuchWork,
+            at: 0,
+        })
     }
 
     pub(crate) fn spent(&self) -> u32 {

@@ -281,6 +281,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
+    #[allow(clippy::match_same_arms, reason = "the arms are tried in order")]
     /// The extent of a brace expansion that begins here, without reading its alternatives.
     fn brace_extent(&mut self) -> Parsed<Option<Braces>> {
         let bytes = self.text.as_bytes();
