@@ -192,6 +192,15 @@ impl State {
             zygote.ordered = zygote.ordered.saturating_sub(1);
         }
     }
+
+    /// Lets the zygote go; it ends with its last child.
+    fn retire(&mut self) {
+        let generation = self.generation;
+        self.ready.retain(|ready| ready.generation != generation);
+        if let Some(zygote) = self.zygote.take() {
+            let _ = descriptor::send(&*zygote.control, &Order::Retire.to_packet(), &[]);
+        }
+    }
 }
 
 impl Inner {
@@ -339,10 +348,9 @@ impl Inner {
         };
         while let Some(waiter) = state.waiting.pop_front() {
             match waiter.send(Ok(ready)) {
-                Ok(()) => return,
                 // It no longer waits; the child is for the next one.
                 Err(Ok(unclaimed)) => ready = unclaimed,
-                Err(Err(_)) => return,
+                Ok(()) | Err(Err(_)) => return,
             }
         }
         state.ready.push_back(ready);
@@ -411,21 +419,12 @@ impl Inner {
         if let Some(zygote) = &mut state.zygote {
             zygote.runs += 1;
             if zygote.runs >= self.config.recycle_after {
-                self.retire(&mut state);
+                state.retire();
             }
         }
         // A failure is told to the next run, which tries again.
         if let Err(error) = self.provide(&mut state) {
             state.problem = Some(error.to_string());
-        }
-    }
-
-    /// Lets the zygote go; it ends with its last child.
-    fn retire(&self, state: &mut State) {
-        let generation = state.generation;
-        state.ready.retain(|ready| ready.generation != generation);
-        if let Some(zygote) = state.zygote.take() {
-            let _ = descriptor::send(&*zygote.control, &Order::Retire.to_packet(), &[]);
         }
     }
 }

@@ -405,3 +405,133 @@ fn read_list<T>(
     }
     Ok(list)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
+        proptest::collection::vec(any::<u8>(), 0..64)
+    }
+
+    fn ended() -> impl Strategy<Value = Ended> {
+        (any::<bool>(), bytes()).prop_map(|(good, bytes)| if good { Ok(bytes) } else { Err(bytes) })
+    }
+
+    fn from_worker() -> impl Strategy<Value = FromWorker> {
+        let fault = (
+            any::<String>(),
+            any::<Option<String>>(),
+            any::<Option<u32>>(),
+        )
+            .prop_map(|(text, optional, number)| Fault {
+                name: text.clone(),
+                message: text,
+                stack: optional.clone(),
+                specifier: None,
+                filename: optional,
+                line: number.map(u64::from),
+                column: number.map(u64::from),
+            });
+        prop_oneof![
+            (any::<u64>(), any::<u64>(), bytes()).prop_map(|(call, function, arguments)| {
+                FromWorker::Call {
+                    call,
+                    function,
+                    arguments,
+                }
+            }),
+            bytes().prop_map(|value| FromWorker::Report { value }),
+            (any::<u8>(), any::<i32>(), bytes()).prop_map(|(level, time, arguments)| {
+                FromWorker::Log {
+                    level,
+                    time: time.into(),
+                    arguments,
+                }
+            }),
+            (any::<u64>(), ended())
+                .prop_map(|(invocation, ended)| FromWorker::Invoked { invocation, ended }),
+            (
+                any::<u8>(),
+                bytes(),
+                proptest::option::of(fault),
+                any::<u64>()
+            )
+                .prop_map(|(status, result, error, peak)| {
+                    FromWorker::Done(Box::new(Done {
+                        status,
+                        result,
+                        error,
+                        peak,
+                        dropped_logs: 1,
+                    }))
+                }),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_bytes_are_a_frame_or_an_error(body: Vec<u8>) {
+            let _ = FromWorker::from_body(&body);
+            let _ = ToWorker::from_body(&body);
+        }
+
+        #[test]
+        fn frames_come_back_as_they_were(message in from_worker()) {
+            let frame = message.to_frame(Limits::default()).unwrap();
+            let (header, body) = frame.split_first_chunk::<HEADER>().unwrap();
+            prop_assert_eq!(body_length(*header, Limits::default()).unwrap(), body.len());
+            prop_assert_eq!(FromWorker::from_body(body).unwrap(), message);
+        }
+
+        #[test]
+        fn changed_frames_are_a_frame_or_an_error(
+            message in from_worker(),
+            at: prop::sample::Index,
+            byte: u8,
+        ) {
+            let mut frame = message.to_frame(Limits::default()).unwrap();
+            let body = &mut frame[HEADER..];
+            let at = at.index(body.len());
+            body[at] = byte;
+            let _ = FromWorker::from_body(body);
+        }
+    }
+
+    #[test]
+    fn a_frame_beyond_the_limit_is_refused_by_its_header() {
+        assert!(body_length([0xff; 4], Limits::default()).is_err());
+    }
+
+    #[test]
+    fn a_job_comes_back_as_it_was() {
+        let job = Job {
+            source: "export default 1".to_owned(),
+            filename: "a.ts".to_owned(),
+            typescript: true,
+            export: "default".to_owned(),
+            arguments: vec![1, 2],
+            imports: vec![3],
+            globals: vec![4],
+            global_names: vec!["a".to_owned()],
+            modules: vec![("./m.js".to_owned(), "export {}".to_owned())],
+            report: true,
+            memory: 1,
+            stack: 2,
+            message_bytes: 3,
+            message_depth: 4,
+            log_lines: 5,
+        };
+        let frame = ToWorker::Run(Box::new(job.clone()))
+            .to_frame(Limits::default())
+            .unwrap();
+        assert_eq!(
+            ToWorker::from_body(&frame[HEADER..]).unwrap(),
+            ToWorker::Run(Box::new(job))
+        );
+    }
+}

@@ -33,7 +33,7 @@ impl Default for RunLimits {
         Self {
             memory_bytes: 96 << 20,
             stack_bytes: 1 << 20,
-            cpu: Duration::from_secs(600),
+            cpu: Duration::from_mins(10),
             message: Limits::default(),
             log_lines: 1000,
             reports: 10_000,

@@ -166,7 +166,7 @@ fn drop_type_imports(program: &mut Program<'_>, scoping: &Scoping) {
         let mut references = scoping
             .get_resolved_references(local.symbol_id())
             .peekable();
-        references.peek().is_some() && references.all(|reference| reference.is_type())
+        references.peek().is_some() && references.all(oxc_semantic::Reference::is_type)
     };
     program.body.retain_mut(|statement| {
         let Statement::ImportDeclaration(import) = statement else {

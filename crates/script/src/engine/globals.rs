@@ -144,6 +144,7 @@ fn queue_microtask(realm: &Realm, arguments: &[Val], _: &Bound) -> Result<Val, T
 }
 
 /// xorshift64*, as in the engine, but with a state that we can seed after a fork.
+#[expect(clippy::unnecessary_wraps, reason = "the type of every native")]
 fn random(realm: &Realm, _: &[Val], _: &Bound) -> Result<Val, Thrown> {
     let state = realm.random_state();
     let mut x = state.get();

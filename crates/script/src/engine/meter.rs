@@ -1,6 +1,7 @@
 //! The engine's allocator: the C heap behind a meter that knows the use, the peak and the limit.
 //!
 //! That a script ran out of memory is read from here, never from an exception that it may have caught.
+#![allow(clippy::cast_possible_truncation, reason = "`size_t` is `usize`")]
 
 use std::cell::Cell;
 use std::ffi::c_void;

@@ -194,7 +194,7 @@ impl Session {
                 thrown
             })?;
         let value = self.realm.load(&bytecode)?;
-        if let Some(module) = self.realm.module(&value) {
+        if let Some(module) = value.module() {
             let meta = self.realm.import_meta(module)?;
             let url = self.realm.string(&format!("sandbox:{label}"))?;
             meta.define(c"url", url, Shown::Enumerable)?;
@@ -219,8 +219,8 @@ impl Session {
                 .error("ReferenceError", &format!("Cannot find module '{name}'")));
         };
         let value = self.load_source(name, &source, name)?;
-        self.realm
-            .module(&value)
+        value
+            .module()
             .ok_or_else(|| self.realm.error("InternalError", "not a module"))
     }
 

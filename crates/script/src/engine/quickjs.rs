@@ -4,6 +4,7 @@
 //! alive, and every `Val` holds a `Realm`. **Owned**: a `Val` owns exactly one reference to its value, given
 //! back when it is dropped. Nothing here knows what the values mean.
 #![allow(unsafe_code)]
+#![allow(clippy::cast_possible_truncation, reason = "`size_t` is `usize`")]
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_int, c_void};
@@ -442,15 +443,6 @@ impl Realm {
             .map(drop)
     }
 
-    /// The module behind a loaded module value.
-    pub(crate) fn module(&self, value: &Val) -> Option<ModuleRef> {
-        // SAFETY: the tag is checked before the pointer is taken as a module.
-        unsafe {
-            let is_module = qjs::JS_VALUE_GET_TAG(value.raw) == qjs::JS_TAG_MODULE;
-            is_module.then(|| ModuleRef(qjs::JS_VALUE_GET_PTR(value.raw).cast()))
-        }
-    }
-
     pub(crate) fn namespace(&self, module: ModuleRef) -> Result<Val, Thrown> {
         // SAFETY: Live; modules live as long as their realm.
         self.outcome(unsafe { qjs::JS_GetModuleNamespace(self.context(), module.0) })
@@ -571,7 +563,6 @@ impl Val {
         // SAFETY: only tags and inline numbers are read, each after its tag was checked.
         unsafe {
             match qjs::JS_VALUE_GET_TAG(self.raw) {
-                qjs::JS_TAG_UNDEFINED => Kind::Undefined,
                 qjs::JS_TAG_NULL => Kind::Null,
                 qjs::JS_TAG_BOOL => Kind::Bool(qjs::JS_VALUE_GET_BOOL(self.raw)),
                 qjs::JS_TAG_INT => Kind::Number(f64::from(qjs::JS_VALUE_GET_INT(self.raw))),
@@ -580,8 +571,18 @@ impl Val {
                 qjs::JS_TAG_STRING | qjs::JS_TAG_STRING_ROPE => Kind::String,
                 qjs::JS_TAG_SYMBOL => Kind::Symbol,
                 qjs::JS_TAG_OBJECT => Kind::Object,
+                // Undefined, and what no script can get hold of.
                 _ => Kind::Undefined,
             }
+        }
+    }
+
+    /// The module behind a loaded module value.
+    pub(crate) fn module(&self) -> Option<ModuleRef> {
+        // SAFETY: the tag is checked before the pointer is taken as a module.
+        unsafe {
+            let is_module = qjs::JS_VALUE_GET_TAG(self.raw) == qjs::JS_TAG_MODULE;
+            is_module.then(|| ModuleRef(qjs::JS_VALUE_GET_PTR(self.raw).cast()))
         }
     }
 
@@ -750,9 +751,9 @@ impl Val {
 
     pub(crate) fn length(&self) -> Result<u64, Thrown> {
         let mut length = 0_i64;
-        // SAFETY: Live.
-        self.realm
-            .check(unsafe { qjs::JS_GetLength(self.realm.context(), self.raw, &raw mut length) })?;
+        // SAFETY: Live; the place is ours.
+        let code = unsafe { qjs::JS_GetLength(self.realm.context(), self.raw, &raw mut length) };
+        self.realm.check(code)?;
         Ok(u64::try_from(length).unwrap_or(0))
     }
 

@@ -150,7 +150,7 @@ fn execute(session: &Rc<Session>, job: &Job, set_console: &Val) -> Result<Vec<u8
         .load_source(&entry, &job.source, &job.filename)
         .map_err(Failure::Link)?;
     realm.resolve_imports(&module).map_err(Failure::Link)?;
-    let reference = realm.module(&module).ok_or(Failure::Stuck)?;
+    let reference = module.module().ok_or(Failure::Stuck)?;
     // Linking happens here; what evaluation throws arrives through the promise.
     let evaluation = realm.run(module).map_err(Failure::Link)?;
     settled(session, &evaluation)?;
@@ -238,14 +238,14 @@ fn install(session: &Rc<Session>, job: &Job, set_console: &Val) -> Result<(), Fa
 
 /// Binds names in the global lexical scope: every module sees them, `globalThis` does not.
 fn declare(session: &Rc<Session>, names: &[&str], values: &Val) -> Result<(), Thrown> {
-    let source: String = format!(
-        "let {}; $ => {{ {} }}",
-        names.join(", "),
-        names
-            .iter()
-            .map(|name| format!("{name} = $.{name};"))
-            .collect::<String>()
-    );
+    let mut source = format!("let {}; $ => {{ ", names.join(", "));
+    for name in names {
+        source.push_str(name);
+        source.push_str(" = $.");
+        source.push_str(name);
+        source.push(';');
+    }
+    source.push('}');
     let bytecode = session.compiler.compile(&source, "<globals>", false)?;
     let assign = session.realm.run(session.realm.load(&bytecode)?)?;
     assign

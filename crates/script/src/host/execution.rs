@@ -29,10 +29,13 @@ pub(crate) struct Shared {
     pub(crate) terminated: Notify,
 }
 
+/// The caller's wish that the run end, with its reason.
+#[derive(Clone)]
+struct Termination(Option<String>);
+
 #[derive(Default)]
 struct State {
-    /// Outer: whether the caller asked; inner: its reason.
-    termination: Option<Option<String>>,
+    termination: Option<Termination>,
     stop: Option<Arc<dyn Stop>>,
     pid: Option<u32>,
     reports: Vec<Value>,
@@ -164,7 +167,7 @@ impl Shared {
             if state.settled || state.termination.is_some() {
                 return;
             }
-            state.termination = Some(reason.map(str::to_owned));
+            state.termination = Some(Termination(reason.map(str::to_owned)));
             state.stop.clone()
         };
         // At once, even if the task is inside a host function.
@@ -186,7 +189,11 @@ impl Shared {
     }
 
     pub(crate) fn terminated_result(&self) -> CodeExecutionResult {
-        let reason = self.state().termination.clone().flatten();
+        let reason = self
+            .state()
+            .termination
+            .clone()
+            .and_then(|Termination(reason)| reason);
         let message = match reason {
             Some(reason) => format!("terminated by the caller: {reason}"),
             None => "terminated by the caller".to_owned(),

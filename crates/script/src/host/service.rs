@@ -436,7 +436,7 @@ impl<'a> Service<'a> {
     fn encode_error(&mut self, error: HostError) -> Vec<u8> {
         let HostError { name, mut message } = error;
         if message.len() > self.limits.message.bytes / 2 {
-            message = "the error's message is too long to cross".to_owned();
+            "the error's message is too long to cross".clone_into(&mut message);
         }
         let error = Value::Error(Container::new(ErrorValue {
             name,

@@ -61,7 +61,7 @@ impl Uses {
             }
             Value::Object(entries) => entries.iter().for_each(|(_, value)| self.count(value)),
             Value::Array(items) | Value::Set(items) => {
-                items.iter().for_each(|item| self.count(item))
+                items.iter().for_each(|item| self.count(item));
             }
             Value::Map(entries) => entries.iter().for_each(|(key, value)| {
                 self.count(key);
@@ -98,7 +98,8 @@ impl Printer {
 
     fn content(&mut self, value: &Value) -> Json {
         match value {
-            Value::Undefined => json!({"$": "undefined"}),
+            // A reference back only comes here when its part was taken out of the enclosing object.
+            Value::Undefined | Value::Back(_) => json!({"$": "undefined"}),
             Value::Hole => json!({"$": "hole"}),
             Value::Null => Json::Null,
             Value::Bool(value) => json!(value),
@@ -135,8 +136,6 @@ impl Printer {
             }
             Value::Function(Function::Script(_)) => json!({"$": "function"}),
             Value::Promise(_) => json!({"$": "promise"}),
-            // Only a part that was taken out of its enclosing object comes here.
-            Value::Back(_) => json!({"$": "undefined"}),
         }
     }
 

@@ -216,10 +216,10 @@ impl Writer {
 
     pub(crate) fn uint(&mut self, mut value: u64) -> Result<(), WireError> {
         while value >= 0x80 {
-            self.byte((value & 0x7f) as u8 | 0x80)?;
+            self.byte(low_bits(value) | 0x80)?;
             value >>= 7;
         }
-        self.byte(value as u8)
+        self.byte(low_bits(value))
     }
 
     pub(crate) fn float(&mut self, value: f64) -> Result<(), WireError> {
@@ -258,6 +258,10 @@ impl Writer {
         }
         Ok(())
     }
+}
+
+fn low_bits(value: u64) -> u8 {
+    (value & 0x7f) as u8
 }
 
 /// Takes a message apart.

@@ -1,7 +1,14 @@
 //! The suite that needs workers: this program is its own worker, so its `main` serves first.
 //!
 //! Every case of `spec` and `marshaling` runs on every runtime; the rest concerns processes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test program without the harness that the lints know"
+)]
 
+mod differential;
 mod escape;
 mod marshaling;
 mod memory;
@@ -14,6 +21,10 @@ use stage::{Case, Stage};
 
 fn main() -> std::process::ExitCode {
     ringfence_script::serve_worker();
+    if std::env::args().nth(1).as_deref() == Some(process::SOAK_ARGUMENT) {
+        process::soak();
+        return std::process::ExitCode::SUCCESS;
+    }
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
     for stage in [Stage::Forked, Stage::Thread] {
@@ -31,7 +42,11 @@ fn main() -> std::process::ExitCode {
             Ok(())
         }));
     }
-    trials.push(plain("process::soak", process::soak));
+    trials.push(plain(
+        "differential::agrees_with_node",
+        differential::agrees_with_node,
+    ));
+    trials.push(plain("process::soak", process::soak_apart));
     trials.push(plain(
         "thread::terminate_settles_at_once",
         process::thread_runtime_settles_at_once,

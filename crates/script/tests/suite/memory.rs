@@ -247,7 +247,7 @@ pub(crate) fn exhausts(name: &str, source: &str) {
         let run = pool().run_code(format!("report(1); {source}"), options);
         saw.recv().await.expect("the run begins");
         let watch = Watch::new(run.pid().unwrap());
-        let result = tokio::time::timeout(std::time::Duration::from_secs(60), run)
+        let result = tokio::time::timeout(std::time::Duration::from_mins(1), run)
             .await
             .expect("it ends");
         let peak = watch.peak();

@@ -260,6 +260,16 @@ const SOAK: [(&str, Status); 5] = [
     ("import 'nothing'", Status::LinkError),
 ];
 
+/// The argument with which this program soaks.
+pub(crate) const SOAK_ARGUMENT: &str = "__soak";
+
+/// Soaks in a process of its own, where nothing else opens descriptors or starts processes.
+pub(crate) fn soak_apart() {
+    let program = std::env::current_exe().unwrap();
+    let output = std::process::Command::new(program).arg(SOAK_ARGUMENT).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// `RINGFENCE_SOAK_RUNS` runs (500 unless told), a tenth of them killed, crashed or out of memory.
 pub(crate) fn soak() {
     let runs: usize = std::env::var("RINGFENCE_SOAK_RUNS")

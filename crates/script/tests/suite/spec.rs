@@ -707,4 +707,31 @@ cases! {
         let source = "import { readFile } from 'thread'; export default (await readFile('/a')).length";
         assert_eq!(stage.value(source, options).await, json!(7));
     }
+
+    docs_run_code_first_example(stage) {
+        let read = HostFunction::asynchronous("readFile", |arguments| async move {
+            match arguments[0].as_str() {
+                Some("/data/notes.txt") => Ok("three words here".into()),
+                _ => Err("no such file".into()),
+            }
+        });
+        let options = options()
+            .import("fs", [("readFile", read)])
+            .global("limit", 10)
+            .execute("count", [Value::from("/data/notes.txt")]);
+        let source = "import { readFile } from 'fs';
+             export async function count(path: string): Promise<number> {
+                 return Math.min(limit, (await readFile(path)).split(' ').length);
+             }";
+        assert_eq!(stage.value(source, options).await, json!(3));
+    }
+
+    docs_run_code_deadline_example(stage) {
+        let mut run = stage.begin("while (true) {}", options());
+        let result = tokio::select! {
+            result = &mut run => result,
+            () = tokio::time::sleep(Duration::from_millis(20)) => { run.terminate(Some("2s budget")); run.await }
+        };
+        assert_eq!(result.status, Status::Terminated);
+    }
 }
