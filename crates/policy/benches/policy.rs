@@ -99,4 +99,54 @@ fn main() {
             micros(all)
         );
     }
+    println!(
+        "\n{:<30} {:>12} {:>12} {:>12}",
+        "64 KiB of", "steps", "facts", "facts+class"
+    );
+    for unit in WORST {
+        let text = unit.repeat(64 * 1024 / unit.len());
+        let command = CommandText::Shell {
+            kind: ShellKind::Bash,
+            text: &text,
+        };
+        let start = Instant::now();
+        let facts = understand(command);
+        let reading = start.elapsed();
+        black_box(classify(&facts, &ground));
+        black_box(rules.decide(&facts, &ground, "bash"));
+        let all = start.elapsed();
+        let name = unit.escape_debug().to_string();
+        println!(
+            "{name:<30} {:>12} {reading:>12.2?} {all:>12.2?}",
+            facts.steps
+        );
+    }
 }
+
+/// Texts that are made to cost much.
+const WORST: &[&str] = &[
+    "a",
+    "a ",
+    "a;",
+    "a|",
+    "{",
+    "{a,b}",
+    "$(",
+    "((",
+    "`",
+    "${x:-",
+    "cd ..;",
+    "$x",
+    "sh|",
+    "curl|sh|",
+    "rm -rf $x;x=$x/; ",
+    "x=$x$(a) ",
+    "find . -exec ",
+    "a=b;c $a;",
+    "f(){ f|f& };",
+    "echo x|sh;",
+    "env ",
+    "eval ",
+    "echo $x;x=a;",
+    "ls -la /a/b;",
+];

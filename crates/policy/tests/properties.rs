@@ -247,6 +247,12 @@ fn the_worst_texts_stay_within_the_budget() {
         "!",
         "sh|",
         "curl|sh|",
+        "env ",
+        "sudo env nice ",
+        "find . -exec ",
+        "bash -c ",
+        "eval ",
+        "xargs ",
         "rm -rf $x;x=$x/; ",
     ] {
         let text = unit.repeat(full / unit.len());

@@ -11,6 +11,9 @@ use super::{
 };
 use crate::shell::ShellKind;
 
+/// How many wrappers around one another are seen through.
+const MAX_WRAPPERS: u8 = 16;
+
 /// Follows a command that was just noted, if it is a wrapper.
 pub(super) fn wrapped(walker: &mut Walker, index: usize, spot: &Spot) {
     let command = &walker.facts.commands[index];
@@ -22,8 +25,12 @@ pub(super) fn wrapped(walker: &mut Walker, index: usize, spot: &Spot) {
     let Some(wrapper) = wrapper::find(program_name(&words)) else {
         return;
     };
+    if spot.wrapped >= MAX_WRAPPERS {
+        return walker.unclear(Obstacle::TooDeep, &words[0].text.clone());
+    }
     let inside = Spot {
         via: Some(index),
+        wrapped: spot.wrapped + 1,
         ..spot.clone()
     };
     let found = wrapper.options.read(&words[1..]);

@@ -45,6 +45,8 @@ pub(super) struct Walker {
 pub(super) struct Spot {
     pub(super) place: Place,
     pub(super) depth: u8,
+    /// How many wrappers stand around it.
+    pub(super) wrapped: u8,
     pub(super) via: Option<usize>,
     pub(super) supposed: bool,
     pub(super) supplied: bool,
@@ -62,6 +64,7 @@ impl Spot {
         Self {
             place: Place::Text,
             depth: 0,
+            wrapped: 0,
             via: None,
             supposed: false,
             supplied: false,
@@ -459,7 +462,7 @@ impl Walker {
     )]
     /// Notes a command, what it stands for, and what it runs.
     pub(super) fn command(&mut self, words: Vec<Word>, given: Vec<Assignment>, spot: &Spot) {
-        if self.budget.spend(words.len() + 8).is_err() || self.facts.commands.len() >= MAX_COMMANDS
+        if self.budget.spend(words.len() * 4 + 8).is_err() || self.facts.commands.len() >= MAX_COMMANDS
         {
             return self.unclear(Obstacle::TooMuchWork, "");
         }
@@ -537,6 +540,10 @@ impl Walker {
     pub(super) fn enter(&mut self, target: &Word) {
         let mut reached: Vec<Vec<Word>> = Vec::new();
         for chain in &self.directory.chains {
+            if chain.len() >= MAX_DIRECTORIES {
+                self.directory.unknown = true;
+                continue;
+            }
             let mut chain = chain.clone();
             chain.push(target.clone());
             reached.push(chain);

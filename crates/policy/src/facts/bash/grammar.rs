@@ -187,7 +187,7 @@ impl Parser<'_, '_> {
     }
 
     fn stage(&mut self) -> Parsed<Stage> {
-        self.budget.spend(1)?;
+        self.budget.spend(24)?;
         let body = match self.reserved() {
             None if self.peek() == Some(b'(') => Some(self.deeper(Self::subshell)?),
             // Behind a pipe `time` is the program of that name.

@@ -18,8 +18,9 @@ use tree::{Script, Text};
 pub(crate) const MAX_DEPTH: u8 = 8;
 /// How much text is read.
 pub(crate) const MAX_BYTES: usize = 64 * 1024;
-/// How many steps one command may cost; a step is about one character looked at.
-pub(crate) const MAX_STEPS: u32 = 300_000;
+/// How many steps one command may cost; a step is about one character looked at, a word or a
+/// command costs as much as several.
+pub(crate) const MAX_STEPS: u32 = 200_000;
 
 /// The work that one command may still cause.
 #[derive(Debug)]

@@ -25,6 +25,7 @@ pub(super) enum Until {
 impl Parser<'_, '_> {
     /// Reads a word, or nothing if none begins here.
     pub(super) fn word(&mut self, until: Until) -> Parsed<Option<Text>> {
+        self.budget.spend(4)?;
         let start = self.at;
         let mut build = Build::default();
         self.tilde(&mut build)?;
@@ -265,6 +266,7 @@ impl Parser<'_, '_> {
             let mut options: Vec<Word> = Vec::new();
             let mut from = self.at + 1;
             for to in commas.into_iter().chain([end]) {
+                self.budget.spend(16)?;
                 let mut nested = self.nested(&text[from..to])?;
                 let option = nested.word(Until::End)?;
                 if nested.at != nested.text.len() {
