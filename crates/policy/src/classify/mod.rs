@@ -5,11 +5,13 @@
 //! files beside it read those tables. Being read-only skips a question, never the fence.
 
 mod environment;
+mod operands;
 mod part;
 mod path;
 mod scripts;
 mod table;
 mod tables;
+mod touch;
 mod whole;
 
 use std::fmt;

@@ -4,12 +4,11 @@ use super::{
     Class, Findings, environment,
     path::{self, spread},
     table::{Mark, MarkValue, Operands, Options, Tool},
-    tables,
+    tables, touch,
 };
 use crate::{
     facts::{
         Direction, Facts, Redirection, SimpleCommand, Word, base_name,
-        follow::find_starts,
         options::{Arguments, may_be_option},
         wrapper::{self, Runs},
     },
@@ -56,7 +55,7 @@ pub(super) fn judge(
     };
     if program.contains('/') && !is_system_program(program) {
         let read = spread(&command.words[0], &command.directory, ground);
-        let (class, why) = path::reading(&read, ground);
+        let (class, why) = touch::reading(&read, ground);
         findings.add(
             class.max(Class::Unknown),
             &text,
@@ -219,9 +218,9 @@ pub(super) fn judge_redirection(
     {
         let spread = spread(&word, &redirection.directory, ground);
         let (class, why) = if redirection.direction.writes() {
-            path::writing(&spread, ground)
+            touch::writing(&spread, ground)
         } else {
-            path::reading(&spread, ground)
+            touch::reading(&spread, ground)
         };
         if class > Class::ReadOnly {
             findings.add(class, &text, why);
@@ -230,11 +229,11 @@ pub(super) fn judge_redirection(
 }
 
 /// One command on its way through a tool's entry.
-struct Case<'c> {
-    command: &'c SimpleCommand,
-    words: &'c [Word],
-    ground: &'c Ground,
-    text: &'c str,
+pub(super) struct Case<'c> {
+    pub(super) command: &'c SimpleCommand,
+    pub(super) words: &'c [Word],
+    pub(super) ground: &'c Ground,
+    pub(super) text: &'c str,
 }
 
 impl Case<'_> {
@@ -382,7 +381,7 @@ impl Case<'_> {
         match (mark.value, value) {
             (MarkValue::Written, Some(value)) if !value.is("-") => self.write(value, findings),
             (MarkValue::Folder, Some(value)) => {
-                let (class, why) = path::reading(
+                let (class, why) = touch::reading(
                     &spread(value, &self.command.directory, self.ground),
                     self.ground,
                 );
@@ -396,279 +395,6 @@ impl Case<'_> {
                 self.text,
                 format!("{}: {}", mark.names.replace(' ', " or "), mark.why),
             ),
-        }
-    }
-
-    fn write(&self, word: &Word, findings: &mut Findings) {
-        let (class, why) = path::writing(
-            &spread(word, &self.command.directory, self.ground),
-            self.ground,
-        );
-        if class > Class::ReadOnly {
-            findings.add(class, self.text, why);
-        }
-    }
-
-    fn read(&self, word: &Word, findings: &mut Findings) {
-        let (class, why) = path::reading(
-            &spread(word, &self.command.directory, self.ground),
-            self.ground,
-        );
-        if class > Class::ReadOnly {
-            findings.add(class, self.text, why);
-        }
-    }
-
-    fn delete(&self, word: &Word, recursive: bool, findings: &mut Findings) {
-        let (class, why) = path::deletion(
-            &spread(word, &self.command.directory, self.ground),
-            recursive,
-            self.ground,
-        );
-        findings.add(class, self.text, why);
-    }
-
-    fn operands(&self, tool: &Tool, found: &Arguments<'_>, findings: &mut Findings) {
-        let operands = &found.operands;
-        match tool.operands {
-            Operands::Ignored => {}
-            Operands::None => {
-                if !operands.is_empty() || self.command.supplied {
-                    findings.add(
-                        Class::Unknown,
-                        self.text,
-                        "what its operand does is not known",
-                    );
-                }
-            }
-            Operands::Read => {
-                for word in operands {
-                    self.read(word, findings);
-                }
-            }
-            Operands::Script => {
-                for word in operands {
-                    self.read(word, findings);
-                }
-                let foreign = operands.first().is_some_and(|word| {
-                    let spread = spread(word, &self.command.directory, self.ground);
-                    word.is("-") || !spread.is_in(&self.ground.workspace)
-                });
-                if foreign {
-                    let why = "what it runs is not a file of the workspace";
-                    findings.add(Class::Unknown, self.text, why);
-                }
-                self.more(findings);
-            }
-            Operands::Setting => {
-                let given = self
-                    .words
-                    .iter()
-                    .skip_while(|word| !word.is("config"))
-                    .skip(1);
-                let given: Vec<&Word> = given
-                    .filter(|word| !word.known_start().starts_with('-'))
-                    .collect();
-                let asks = matches!(
-                    given.first().and_then(|w| w.literal()),
-                    Some("get" | "list")
-                );
-                if given.len() > 1 && !asks {
-                    let why = "it changes settings, which can name programs";
-                    findings.add(Class::Suspicious, self.text, why);
-                }
-            }
-            Operands::Targets => {
-                if operands
-                    .iter()
-                    .any(|w| w.literal().is_none_or(|w| w.contains('=')))
-                {
-                    let why = "a variable of the build is set, which can name programs";
-                    findings.add(Class::Unknown, self.text, why);
-                }
-                self.more(findings);
-            }
-            Operands::Written => {
-                for word in operands {
-                    self.write(word, findings);
-                }
-                self.more(findings);
-            }
-            Operands::LastWritten | Operands::Moved => self.last_written(tool, found, findings),
-            Operands::SecondWritten => {
-                for (index, word) in operands.iter().enumerate() {
-                    if index == 0 {
-                        self.read(word, findings);
-                    } else {
-                        self.write(word, findings);
-                    }
-                }
-                self.more(findings);
-            }
-            Operands::Paged => {
-                for word in operands {
-                    self.read(word, findings);
-                    if word.known_start().starts_with('+')
-                        || word.literal.is_none() && word.known_start().is_empty()
-                    {
-                        findings.add(
-                            Class::Unknown,
-                            self.text,
-                            "a word that begins with + is a command of the pager",
-                        );
-                    }
-                }
-                self.more(findings);
-            }
-            Operands::Deleted => self.deleted(tool, found, findings),
-            Operands::Changed => self.changed(found, findings),
-            Operands::Assigned => self.assigned(operands, findings),
-            Operands::Searched => self.searched(findings),
-        }
-    }
-
-    /// Arguments that arrive only at run time.
-    fn more(&self, findings: &mut Findings) {
-        if self.command.supplied {
-            findings.add(
-                Class::Unknown,
-                self.text,
-                "which files it changes is supplied by another program",
-            );
-        }
-    }
-
-    fn last_written(&self, tool: &Tool, found: &Arguments<'_>, findings: &mut Findings) {
-        let target = found.value(&["-t", "--target-directory"]);
-        let (sources, last) = match (target, found.operands.split_last()) {
-            (Some(folder), _) => (found.operands.as_slice(), Some(folder)),
-            (None, Some((last, sources))) => (sources, Some(*last)),
-            (None, None) => (&[][..], None),
-        };
-        if let Some(last) = last {
-            self.write(last, findings);
-        }
-        for word in sources {
-            self.read(word, findings);
-            if tool.operands == Operands::Moved {
-                self.delete(word, true, findings);
-            }
-        }
-        self.more(findings);
-    }
-
-    fn deleted(&self, tool: &Tool, found: &Arguments<'_>, findings: &mut Findings) {
-        let recursive = found.has(&["-r", "-R", "--recursive"])
-            || tool.is_named("shred")
-            || abbreviates(found, "--recursive");
-        let forced = found.has(&["-f", "--force"]) || abbreviates(found, "--force");
-        for word in &found.operands {
-            self.delete(word, recursive, findings);
-        }
-        if self.command.supplied && recursive {
-            findings.add(
-                Class::Suspicious,
-                self.text,
-                "which folders it deletes is supplied by another program",
-            );
-        }
-        if recursive && forced && self.command.chained {
-            findings.add(
-                Class::Suspicious,
-                self.text,
-                "a forced deletion of folders stands behind another command",
-            );
-        }
-        self.more(findings);
-    }
-
-    fn changed(&self, found: &Arguments<'_>, findings: &mut Findings) {
-        let recursive = found.has(&["-R", "--recursive"]) || abbreviates(found, "--recursive");
-        let skip = usize::from(found.value(&["--reference"]).is_none());
-        for word in found.operands.iter().skip(skip) {
-            let spread = spread(word, &self.command.directory, self.ground);
-            if recursive {
-                let (class, why) = path::deletion(&spread, true, self.ground);
-                if class == Class::Dangerous {
-                    findings.add(
-                        class,
-                        self.text,
-                        why.replace("deletes", "changes the rights of"),
-                    );
-                }
-            }
-            self.write(word, findings);
-        }
-        let special = found
-            .operands
-            .first()
-            .and_then(|word| word.literal())
-            .is_some_and(|mode| {
-                (mode.contains('s') && mode.contains(['+', '=']))
-                    || (mode.len() == 4 && mode.starts_with(['2', '4', '6', '7']))
-            });
-        if special
-            && self.words[0]
-                .literal()
-                .is_some_and(|w| base_name(w) == "chmod")
-        {
-            findings.add(
-                Class::Suspicious,
-                self.text,
-                "it makes a program run with its owner's rights",
-            );
-        }
-        self.more(findings);
-    }
-
-    /// `dd if=… of=…`.
-    fn assigned(&self, operands: &[&Word], findings: &mut Findings) {
-        for word in operands {
-            let Some((key, value)) = word.known_start().split_once('=') else {
-                findings.add(Class::Unknown, self.text, "an operand is computed");
-                continue;
-            };
-            let mut pieces = vec![crate::facts::Piece::Text(value.to_owned())];
-            pieces.extend(word.pieces.iter().skip(1).cloned());
-            let value = Word::from_pieces(word.text.clone(), pieces);
-            match key {
-                "of" => self.write(&value, findings),
-                "if" => self.read(&value, findings),
-                _ => {}
-            }
-        }
-        self.more(findings);
-    }
-
-    /// `find`: start paths, and what the expression does.
-    fn searched(&self, findings: &mut Findings) {
-        let words = &self.words[1..];
-        let starts = find_starts(self.words);
-        for start in &starts {
-            self.read(start, findings);
-        }
-        for (index, word) in words.iter().enumerate() {
-            let Some(value) = word.literal() else {
-                continue;
-            };
-            match value {
-                "-delete" => {
-                    let here = Word::of(".");
-                    let all = if starts.is_empty() {
-                        vec![&here]
-                    } else {
-                        starts.clone()
-                    };
-                    for start in all {
-                        self.delete(start, true, findings);
-                    }
-                }
-                "-fprint" | "-fprint0" | "-fls" | "-fprintf" => match words.get(index + 1) {
-                    Some(target) => self.write(target, findings),
-                    None => findings.add(Class::Unknown, self.text, "it writes a file"),
-                },
-                _ => {}
-            }
         }
     }
 }
@@ -710,7 +436,7 @@ fn says_nothing_else(tool: &Tool, found: &Arguments<'_>) -> bool {
 }
 
 /// Whether an option that the grammar does not know is short for this one.
-fn abbreviates(found: &Arguments<'_>, option: &str) -> bool {
+pub(super) fn abbreviates(found: &Arguments<'_>, option: &str) -> bool {
     let mut unknown = found.unknown.iter().map(|word| word.known_start());
     unknown.any(|start| start.len() > 2 && start.starts_with("--") && option.starts_with(start))
 }
