@@ -79,9 +79,12 @@ pub struct Seat {
     pub(crate) stream: UnixStream,
     pub(crate) stop: Arc<dyn Stop>,
     pub(crate) pid: Option<u32>,
-    pub(crate) ending: Pin<Box<dyn Future<Output = SeatEnding> + Send>>,
+    pub(crate) ending: EndingFuture,
     pub(crate) release: Box<dyn FnOnce() + Send>,
 }
+
+/// Tells how a seat ended.
+pub(crate) type EndingFuture = Pin<Box<dyn Future<Output = SeatEnding> + Send>>;
 
 /// Stops a seat at once.
 pub(crate) trait Stop: Send + Sync {

@@ -69,7 +69,7 @@ fn serve(mut channel: Channel, stop: Arc<AtomicBool>) {
         return;
     };
     if let Ok(template) = Template::plain(stop) {
-        engine::run(template, &job, channel);
+        engine::run(&template, &job, channel);
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) struct Channel {
     stream: UnixStream,
     limits: Limits,
     buffer: Vec<u8>,
+    chunk: Box<[u8]>,
     queue: VecDeque<ToWorker>,
 }
 
@@ -22,8 +23,13 @@ impl Channel {
             stream,
             limits,
             buffer: Vec::new(),
+            chunk: vec![0; 16 << 10].into(),
             queue: VecDeque::new(),
         }
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
     }
 
     pub(crate) fn set_limits(&mut self, limits: Limits) {
@@ -54,10 +60,9 @@ impl Channel {
             if let Some(message) = self.take_frame()? {
                 return Ok(Some(message));
             }
-            let mut chunk = [0_u8; 16 << 10];
-            match self.stream.read(&mut chunk) {
+            match self.stream.read(&mut self.chunk) {
                 Ok(0) => return Ok(None),
-                Ok(count) => self.buffer.extend_from_slice(&chunk[..count]),
+                Ok(count) => self.buffer.extend_from_slice(&self.chunk[..count]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

@@ -30,6 +30,9 @@ pub(crate) enum CloneFault {
     Thrown(Thrown),
 }
 
+/// Arrays up to this length are looked at place by place; a longer one may be mostly holes.
+const INDEXED: u64 = 1 << 16;
+
 /// The engine's class numbers of the objects that cross (they are fixed in its sources).
 mod class {
     pub(super) const OBJECT: u32 = 1;
@@ -54,15 +57,27 @@ pub(crate) fn clone_out(
     limits: Limits,
     functions: Functions<'_>,
 ) -> Result<Vec<u8>, CloneFault> {
-    let mut out = Out {
-        primordials: Rc::clone(primordials),
-        writer: Writer::new(limits.bytes),
-        limits,
-        functions,
-        seen: HashMap::new(),
-        held: Vec::new(),
-    };
+    let mut out = Out::new(primordials, limits, functions);
     out.value(value, 0)?;
+    Ok(out.writer.finish())
+}
+
+/// Writes an array of `values` that the script never sees as one.
+pub(crate) fn clone_list_out(
+    values: &[Val],
+    primordials: &Rc<Primordials>,
+    limits: Limits,
+    functions: Functions<'_>,
+) -> Result<Vec<u8>, CloneFault> {
+    let mut out = Out::new(primordials, limits, functions);
+    // The array itself has the first number.
+    out.first = 1;
+    out.writer.tag(Tag::Array)?;
+    out.writer.uint(values.len() as u64)?;
+    for (index, value) in values.iter().enumerate() {
+        out.value(value, 1)
+            .map_err(|fault| fault.at(|| format!("[{index}]")))?;
+    }
     Ok(out.writer.finish())
 }
 
@@ -115,12 +130,25 @@ struct Out<'a> {
     limits: Limits,
     functions: Functions<'a>,
     seen: HashMap<usize, u64>,
+    first: u64,
     held: Vec<Val>,
 }
 
 type Outcome = Result<(), CloneFault>;
 
-impl Out<'_> {
+impl<'a> Out<'a> {
+    fn new(primordials: &Rc<Primordials>, limits: Limits, functions: Functions<'a>) -> Self {
+        Self {
+            primordials: Rc::clone(primordials),
+            writer: Writer::new(limits.bytes),
+            limits,
+            functions,
+            seen: HashMap::new(),
+            first: 0,
+            held: Vec::new(),
+        }
+    }
+
     fn value(&mut self, value: &Val, depth: usize) -> Outcome {
         match value.kind() {
             Kind::Undefined => self.writer.tag(Tag::Undefined)?,
@@ -205,7 +233,7 @@ impl Out<'_> {
 
     /// Numbers an object and keeps it alive, so that its address stays its own.
     fn hold(&mut self, value: &Val) {
-        let ordinal = self.seen.len() as u64;
+        let ordinal = self.first + self.seen.len() as u64;
         self.seen.insert(value.address(), ordinal);
         self.held.push(value.clone());
     }
@@ -261,6 +289,9 @@ impl Out<'_> {
         if length > self.limits.bytes as u64 {
             return Err(WireError::TooLarge(self.limits.bytes).into());
         }
+        if length <= INDEXED {
+            return self.indexed(value, u32::try_from(length).unwrap_or(0), depth);
+        }
         let keys = value.keys()?;
         let mut next = 0_u64;
         for at in 0..keys.len() {
@@ -278,6 +309,20 @@ impl Out<'_> {
                 .map_err(|fault| fault.at(|| format!("[{index}]")))?;
         }
         self.holes(length - next)
+    }
+
+    /// An array whose places are looked at one by one: no list of keys is made.
+    fn indexed(&mut self, value: &Val, length: u32, depth: usize) -> Outcome {
+        for index in 0..length {
+            if !value.has_own_index(index)? {
+                self.holes(1)?;
+                continue;
+            }
+            let item = value.get_index(index)?;
+            self.value(&item, depth + 1)
+                .map_err(|fault| fault.at(|| format!("[{index}]")))?;
+        }
+        Ok(())
     }
 
     fn holes(&mut self, count: u64) -> Outcome {

@@ -24,6 +24,12 @@ impl Meter {
         meter
     }
 
+    /// A run begins with this limit; the peak of what was before it does not count.
+    pub(crate) fn begin(&self, limit: usize) {
+        self.peak.set(self.used.get());
+        self.set_limit(limit);
+    }
+
     /// From now on the engine may hold so many bytes.
     pub(crate) fn set_limit(&self, bytes: usize) {
         self.limit.set(bytes);

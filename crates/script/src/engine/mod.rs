@@ -17,5 +17,5 @@ mod template;
 
 pub(crate) use channel::Channel;
 pub(crate) use globals::LEVELS;
-pub(crate) use run::run;
+pub(crate) use run::{rehearse, run};
 pub(crate) use template::{Template, TemplateError};

@@ -696,6 +696,20 @@ impl Val {
             .outcome(unsafe { qjs::JS_GetPropertyUint32(self.realm.context(), self.raw, index) })
     }
 
+    /// Whether there is an own property at this index.
+    pub(crate) fn has_own_index(&self, index: u32) -> Result<bool, Thrown> {
+        let context = self.realm.context();
+        // SAFETY: Live; without a descriptor to fill the engine only says whether it is there. The atom is
+        // given back at once.
+        let code = unsafe {
+            let atom = qjs::JS_NewAtomUInt32(context, index);
+            let code = qjs::JS_GetOwnProperty(context, std::ptr::null_mut(), self.raw, atom);
+            qjs::JS_FreeAtom(context, atom);
+            code
+        };
+        self.realm.check(code).map(|code| code > 0)
+    }
+
     pub(crate) fn has(&self, key: &str) -> Result<bool, Thrown> {
         let atom = Atom::new(&self.realm, key)?;
         // SAFETY: Live.

@@ -8,44 +8,64 @@ use super::clone_out::Functions;
 use super::fault;
 use super::globals;
 use super::modules::Graph;
-use super::quickjs::{PromiseState, Realm, Thrown, Val};
+use super::quickjs::{PromiseState, Thrown, Val};
 use super::session::Session;
 use super::template::Template;
 use crate::protocol::{Done, ERROR, Fault, FromWorker, Job, LINK_ERROR, MEMORY, SUCCESS};
+use crate::value::wire::Tag;
 
 /// Runs a job and tells the host how it ended.
-pub(crate) fn run(template: Template, job: &Job, mut channel: Channel) {
-    let limits = job.limits();
-    channel.set_limits(limits);
-    let graph = Graph::new(&job.filename, job.typescript, &job.modules);
-    let Template {
-        realm,
-        compiler,
-        primordials,
-        set_console,
-    } = template;
-    let session = Session::new(
-        realm,
-        compiler,
-        primordials,
-        graph,
-        limits,
-        job.log_lines,
-        channel,
-    );
-    session
-        .realm
-        .set_stack(usize::try_from(job.stack).unwrap_or(usize::MAX));
-    session
-        .realm
-        .meter()
-        .set_limit(usize::try_from(job.memory).unwrap_or(usize::MAX));
+pub(crate) fn run(template: &Template, job: &Job, channel: Channel) {
+    let session = begin(template, job, channel);
+    let meter = session.realm.meter();
+    meter.begin(usize::try_from(job.memory).unwrap_or(usize::MAX));
     globals::seed(&session.realm);
-    let outcome = execute(&session, job, &set_console);
+    let outcome = execute(&session, job, &template.set_console);
     let done = conclude(&session, outcome);
     // If the host is gone there is nobody left to tell.
     let _ = session.send(&FromWorker::Done(Box::new(done)));
     session.graph.borrow_mut().set_imports(HashMap::new());
+}
+
+/// Runs something trivial and tells nobody, so that a process that waits for its job has everything at hand that
+/// a run touches. Gives the channel back.
+pub(crate) fn rehearse(template: &Template, channel: Channel) -> Option<Channel> {
+    let list = || vec![Tag::Array as u8, 0];
+    let object = || vec![Tag::Object as u8, 0];
+    let job = Job {
+        source:
+            "const f = async (a: number[]) => ({ a: a.map((x) => `${x}`) }); export default f([1]);"
+                .to_owned(),
+        // No caller's module has this name, and no specifier leads to it.
+        filename: "\u{1}rehearsal".to_owned(),
+        typescript: true,
+        export: "default".to_owned(),
+        arguments: list(),
+        imports: object(),
+        globals: object(),
+        stack: 1 << 20,
+        message_bytes: 1 << 20,
+        message_depth: 100,
+        ..Job::default()
+    };
+    let limits = channel.limits();
+    let session = begin(template, &job, channel);
+    let rehearsed = execute(&session, &job, &template.set_console).is_ok();
+    session.graph.borrow_mut().set_imports(HashMap::new());
+    let mut channel = Session::into_channel(session).filter(|_| rehearsed)?;
+    channel.set_limits(limits);
+    Some(channel)
+}
+
+fn begin(template: &Template, job: &Job, mut channel: Channel) -> Rc<Session> {
+    let limits = job.limits();
+    channel.set_limits(limits);
+    let graph = Graph::new(&job.filename, job.typescript, &job.modules);
+    let session = Session::new(template, graph, limits, job.log_lines, channel);
+    session
+        .realm
+        .set_stack(usize::try_from(job.stack).unwrap_or(usize::MAX));
+    session
 }
 
 /// How a run fails.
@@ -203,12 +223,10 @@ fn settled(session: &Rc<Session>, promise: &Val) -> Result<Val, Failure> {
 fn install(session: &Rc<Session>, job: &Job, set_console: &Val) -> Result<(), Failure> {
     let realm = &session.realm;
     let globals = session.clone_in(&job.globals)?;
-    let console = if globals.has("console")? {
-        globals.get(c"console")?
-    } else {
-        globals::console(realm)?
-    };
-    set_console.call(&realm.undefined(), &[console])?;
+    if globals.has("console")? {
+        let console = globals.get(c"console")?;
+        set_console.call(&realm.undefined(), &[console])?;
+    }
     let mut names: Vec<&str> = job
         .global_names
         .iter()
@@ -251,17 +269,4 @@ fn declare(session: &Rc<Session>, names: &[&str], values: &Val) -> Result<(), Th
     assign
         .call(&session.realm.undefined(), std::slice::from_ref(values))
         .map(drop)
-}
-
-/// Compiles and runs something trivial, so that a process that waits for its job has its pages at hand.
-pub(crate) fn warm_up(realm: &Realm, compiler: &Realm) {
-    let source = "const f = async (a: number[]) => a.map((x) => x + 1); export default f([1]);";
-    let Ok(transformed) = crate::typescript::transform(source) else {
-        return;
-    };
-    let Ok(bytecode) = compiler.compile(&transformed.code, "<warm-up>", true) else {
-        return;
-    };
-    let _ = realm.load(&bytecode).and_then(|code| realm.run(code));
-    while matches!(realm.run_job(), Ok(true)) {}
 }

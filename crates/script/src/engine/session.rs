@@ -10,11 +10,12 @@ use std::rc::Rc;
 
 use super::channel::Channel;
 use super::clone_in::{self, Imports};
-use super::clone_out::{CloneFault, Functions, clone_out};
+use super::clone_out::{self, CloneFault, Functions};
 use super::globals;
 use super::modules::Graph;
 use super::primordials::Primordials;
 use super::quickjs::{Realm, Thrown, Val};
+use super::template::Template;
 use crate::protocol::{Ended, FromWorker, ToWorker};
 use crate::value::Limits;
 
@@ -42,18 +43,16 @@ struct Settler {
 
 impl Session {
     pub(crate) fn new(
-        realm: Realm,
-        compiler: Realm,
-        primordials: Rc<Primordials>,
+        template: &Template,
         graph: Graph,
         limits: Limits,
         log_lines: u64,
         channel: Channel,
     ) -> Rc<Self> {
         let session = Rc::new(Self {
-            realm,
-            compiler,
-            primordials,
+            realm: template.realm.clone(),
+            compiler: template.compiler.clone(),
+            primordials: Rc::clone(&template.primordials),
             graph: RefCell::new(graph),
             limits,
             channel: RefCell::new(channel),
@@ -67,6 +66,11 @@ impl Session {
         session.realm.attach(&session);
         session.compiler.attach(&session);
         session
+    }
+
+    /// The channel of a session that nobody else holds.
+    pub(crate) fn into_channel(session: Rc<Self>) -> Option<Channel> {
+        Rc::into_inner(session).map(|session| session.channel.into_inner())
     }
 
     fn number(&self) -> u64 {
@@ -100,7 +104,15 @@ impl Session {
         value: &Val,
         functions: Functions<'_>,
     ) -> Result<Vec<u8>, CloneFault> {
-        clone_out(value, &self.primordials, self.limits, functions)
+        clone_out::clone_out(value, &self.primordials, self.limits, functions)
+    }
+
+    fn clone_list_out(
+        &self,
+        values: &[Val],
+        functions: Functions<'_>,
+    ) -> Result<Vec<u8>, CloneFault> {
+        clone_out::clone_list_out(values, &self.primordials, self.limits, functions)
     }
 
     /// Calls a host function: waits for a synchronous one, gives a promise for another.
@@ -110,17 +122,13 @@ impl Session {
         arguments: &[Val],
         waits: bool,
     ) -> Result<Val, Thrown> {
-        let array = self.realm.array()?;
-        for (index, argument) in arguments.iter().enumerate() {
-            array.define_index(u32::try_from(index).unwrap_or(u32::MAX), argument.clone())?;
-        }
         let mut handle = |value: Val| {
             let number = self.number();
             self.handles.borrow_mut().insert(number, value);
             number
         };
         let arguments = self
-            .clone_out(&array, Functions::Handle(&mut handle))
+            .clone_list_out(arguments, Functions::Handle(&mut handle))
             .map_err(|fault| fault.into_thrown(&self.realm, "arguments"))?;
         let call = self.number();
         let message = FromWorker::Call {
@@ -171,12 +179,8 @@ impl Session {
             return Ok(());
         };
         self.log_lines.set(left);
-        let array = self.realm.array()?;
-        for (index, argument) in arguments.iter().enumerate() {
-            array.define_index(u32::try_from(index).unwrap_or(u32::MAX), argument.clone())?;
-        }
         let arguments = self
-            .clone_out(&array, Functions::Describe)
+            .clone_list_out(arguments, Functions::Describe)
             .map_err(|fault| fault.into_thrown(&self.realm, "console"))?;
         self.tell(&FromWorker::Log {
             level,

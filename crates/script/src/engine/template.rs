@@ -9,14 +9,13 @@ use std::sync::atomic::AtomicBool;
 use super::globals;
 use super::primordials::Primordials;
 use super::quickjs::{Intrinsics, Realm, Thrown, Val};
-use super::run;
 
 /// Everything that a run starts from.
 pub(crate) struct Template {
     pub(crate) realm: Realm,
     pub(crate) compiler: Realm,
     pub(crate) primordials: Rc<Primordials>,
-    /// Sets the binding `console` in the global lexical scope.
+    /// Sets the binding `console` in the global lexical scope, which begins as the built-in one.
     pub(crate) set_console: Val,
 }
 
@@ -49,16 +48,12 @@ impl Template {
         let set_console = evaluate("let console; (value) => { console = value; }")?;
         evaluate(globals::RANGE_ERRORS)?;
         globals::harden(&realm)?;
+        set_console.call(&realm.undefined(), &[globals::console(&realm)?])?;
         Ok(Self {
             realm,
             compiler,
             primordials,
             set_console,
         })
-    }
-
-    /// Touches what a run will touch.
-    pub(crate) fn warm_up(&self) {
-        run::warm_up(&self.realm, &self.compiler);
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::{Notify, oneshot};
 use super::options::CodeOptions;
 use super::result::{CodeExecutionError, CodeExecutionLog, CodeExecutionResult, Status};
 use super::service::Service;
-use crate::runtime::{ScriptRuntime, Stop};
+use crate::runtime::{ScriptRuntime, Seat, Stop};
 use crate::value::Value;
 
 /// A run that is under way. Awaiting it gives the result; dropping it stops the run.
@@ -54,11 +54,17 @@ pub(crate) fn begin(
     let (settle, result) = oneshot::channel();
     let task_shared = Arc::clone(&shared);
     tokio::spawn(async move {
-        let mut result = serve(&runtime, &task_shared, source, options).await;
+        let (mut result, place) = serve(&runtime, &task_shared, source, options).await;
         result.duration_ms = began.elapsed().as_secs_f64() * 1000.0;
         let (reports, logs) = task_shared.settle();
-        (result.reports, result.logs) = (reports, logs.into_iter().chain(result.logs).collect());
+        result.reports = reports;
+        result.logs.splice(..0, logs);
         let _ = settle.send(result);
+        if let Some(place) = place {
+            // The caller comes first; forking the next child can wait until it has its result.
+            tokio::task::yield_now().await;
+            place.leave();
+        }
     });
     CodeExecution {
         result,
@@ -72,31 +78,63 @@ async fn serve(
     shared: &Arc<Shared>,
     source: String,
     options: CodeOptions,
-) -> CodeExecutionResult {
+) -> (CodeExecutionResult, Option<Place>) {
     if let Err(error) = options.check() {
-        return failed(
-            Status::Error,
-            CodeExecutionError::new("TypeError", error.to_string()),
-        );
+        let error = CodeExecutionError::new("TypeError", error.to_string());
+        return (failed(Status::Error, error), None);
     }
     let seat = tokio::select! {
         biased;
-        () = shared.terminated.notified() => return shared.terminated_result(),
+        () = shared.terminated.notified() => return (shared.terminated_result(), None),
         seat = runtime.seat() => seat,
     };
     match seat {
         Ok(seat) => {
-            if !shared.seated(Arc::clone(&seat.stop), seat.pid) {
-                seat.stop.stop();
-                (seat.release)();
-                return shared.terminated_result();
-            }
-            Service::run(seat, runtime.limits(), shared, source, options).await
+            let Seat {
+                stream,
+                stop,
+                pid,
+                ending,
+                release,
+            } = seat;
+            let seated = shared.seated(Arc::clone(&stop), pid);
+            let place = Place {
+                stop,
+                release: Some(release),
+            };
+            let result = if seated {
+                Service::run(stream, ending, runtime.limits(), shared, source, options).await
+            } else {
+                shared.terminated_result()
+            };
+            (result, Some(place))
         }
-        Err(error) => failed(
-            Status::Error,
-            CodeExecutionError::new("HarnessInternalError", error.to_string()),
-        ),
+        Err(error) => {
+            let error = CodeExecutionError::new("HarnessInternalError", error.to_string());
+            (failed(Status::Error, error), None)
+        }
+    }
+}
+
+/// A seat that is in use. However the task ends, what runs in it is stopped.
+struct Place {
+    stop: Arc<dyn Stop>,
+    release: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl Place {
+    fn leave(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Whatever the script still does is of no use to anybody.
+        self.stop.stop();
+        if let Some(release) = self.release.take() {
+            release();
+        }
     }
 }
 

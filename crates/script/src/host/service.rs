@@ -5,6 +5,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -18,7 +19,7 @@ use super::function::{HostError, HostFunction, HostPromise, HostResult, Request,
 use super::options::{CodeOptions, Language, ReportSink};
 use super::result::{CodeExecutionError, CodeExecutionLog, CodeExecutionResult, LogLevel, Status};
 use crate::protocol::{self, Done, Ended, FromWorker, HEADER, Job, Message, ToWorker};
-use crate::runtime::{RunLimits, Seat, SeatEnding};
+use crate::runtime::{EndingFuture, RunLimits, SeatEnding};
 use crate::value::{self, ErrorValue, FunctionWriter, Shared as Container, Value};
 
 /// How long to wait for word of how a lost process ended.
@@ -41,6 +42,7 @@ pub(crate) struct Service<'a> {
     invocations: HashMap<u64, oneshot::Sender<HostResult>>,
     next_invocation: u64,
     inbox: Vec<u8>,
+    chunk: Box<[u8]>,
     outbox: Vec<u8>,
     logs: u64,
 }
@@ -89,33 +91,23 @@ impl FunctionWriter for Functions {
 
 impl<'a> Service<'a> {
     pub(crate) async fn run(
-        seat: Seat,
+        stream: std::os::unix::net::UnixStream,
+        ending: EndingFuture,
         limits: &'a RunLimits,
         shared: &'a Arc<Shared>,
         source: String,
         options: CodeOptions,
     ) -> CodeExecutionResult {
-        let Seat {
-            stream,
-            stop,
-            ending,
-            release,
-            ..
-        } = seat;
         let connected = stream
             .set_nonblocking(true)
             .and_then(|()| UnixStream::from_std(stream));
-        let result = match connected {
+        match connected {
             Ok(stream) => Self::serve(stream, limits, shared, source, options, ending).await,
             Err(error) => {
                 let error = CodeExecutionError::new("HarnessInternalError", error.to_string());
                 failed(Status::Error, error)
             }
-        };
-        // Whatever the script still does is of no use to anybody.
-        stop.stop();
-        release();
-        result
+        }
     }
 
     async fn serve(
@@ -124,7 +116,7 @@ impl<'a> Service<'a> {
         shared: &'a Arc<Shared>,
         source: String,
         options: CodeOptions,
-        ending: std::pin::Pin<Box<dyn Future<Output = SeatEnding> + Send>>,
+        ending: EndingFuture,
     ) -> CodeExecutionResult {
         let (requests, mut asked) = mpsc::unbounded_channel();
         let functions = Functions {
@@ -145,6 +137,7 @@ impl<'a> Service<'a> {
             invocations: HashMap::new(),
             next_invocation: 0,
             inbox: Vec::new(),
+            chunk: vec![0; 16 << 10].into(),
             outbox: Vec::new(),
             logs: 0,
         };
@@ -262,9 +255,8 @@ impl<'a> Service<'a> {
     }
 
     fn read(&mut self) -> io::Result<usize> {
-        let mut chunk = [0_u8; 16 << 10];
-        let count = self.stream.try_read(&mut chunk)?;
-        self.inbox.extend_from_slice(&chunk[..count]);
+        let count = self.stream.try_read(&mut self.chunk)?;
+        self.inbox.extend_from_slice(&self.chunk[..count]);
         Ok(count)
     }
 
@@ -409,7 +401,13 @@ impl<'a> Service<'a> {
     fn start(&mut self, call: u64, function: &HostFunction, arguments: Vec<Value>) {
         match function.begin(arguments) {
             Ok(outcome) => self.ended(&Pending::Call(call), outcome),
-            Err(future) => {
+            Err(mut future) => {
+                // Many functions have their answer at once; those take no place among the running ones. One
+                // that has not is polled again there, with a waker that counts.
+                let mut nobody = Context::from_waker(Waker::noop());
+                if let Poll::Ready(outcome) = future.as_mut().poll(&mut nobody) {
+                    return self.ended(&Pending::Call(call), outcome);
+                }
                 let ended = future.map(move |outcome| (Pending::Call(call), outcome));
                 self.running.push(ended.boxed());
             }

@@ -5,6 +5,7 @@
 
 pub(crate) mod control;
 mod filter;
+mod pages;
 
 use std::collections::HashMap;
 use std::io;
@@ -22,6 +23,7 @@ use crate::engine::{self, Channel, Template, TemplateError};
 use crate::protocol::ToWorker;
 use crate::value::Limits;
 use control::{Notice, Order, PACKET};
+use pages::Pages;
 
 /// The argument that makes a program a worker.
 pub const WORKER_ARGUMENT: &str = "__worker";
@@ -67,6 +69,7 @@ enum WorkerError {
 struct Zygote {
     template: Option<Template>,
     child_filter: Filter,
+    pages: Pages,
     signals: OwnedFd,
     children: HashMap<u32, OwnedFd>,
     retiring: bool,
@@ -76,11 +79,14 @@ fn serve() -> Result<(), WorkerError> {
     privilege::parent_death_signal_kill()?;
     raise_stack()?;
     let template = Template::plain(Arc::default())?;
-    template.warm_up();
+    let (ours, _theirs) = UnixStream::pair()?;
+    // What every child would do for the first time, it finds done.
+    engine::rehearse(&template, Channel::new(ours, Limits::default()));
     let signals = signal::as_descriptor(libc::SIGCHLD)?;
     let mut zygote = Zygote {
         template: Some(template),
         child_filter: filter::child()?,
+        pages: Pages::of_this_process(),
         signals,
         children: HashMap::new(),
         retiring: false,
@@ -197,8 +203,8 @@ impl Zygote {
             enclose(socket, cpu_seconds, &self.child_filter),
         ) {
             (Some(template), Ok(socket)) => {
-                template.warm_up();
-                run_one(template, socket);
+                self.pages.make_own();
+                run_one(&template, socket);
                 0
             }
             _ => 71,
@@ -246,14 +252,14 @@ fn enclose(socket: UnixStream, cpu_seconds: u64, filter: &Filter) -> io::Result<
     Ok(socket)
 }
 
-fn run_one(template: Template, socket: UnixStream) {
-    let mut channel = Channel::new(
-        socket,
-        Limits {
-            bytes: u32::MAX as usize,
-            ..Limits::default()
-        },
-    );
+fn run_one(template: &Template, socket: UnixStream) {
+    let limits = Limits {
+        bytes: u32::MAX as usize,
+        ..Limits::default()
+    };
+    let Some(mut channel) = engine::rehearse(template, Channel::new(socket, limits)) else {
+        return;
+    };
     let Ok(Some(ToWorker::Run(job))) = channel.receive() else {
         return;
     };

@@ -27,7 +27,7 @@ pub(crate) const WAYS: &[(&str, &str)] = &[
     ),
     (
         "string_replace_all",
-        "let s = 'x'.repeat(1000); while (true) s = s.replaceAll('x', 'xx');",
+        "const a = []; while (true) a.push('x'.repeat(1e4).replaceAll('x', 'xyz'.repeat(50)));",
     ),
     (
         "string_split",

@@ -266,8 +266,15 @@ pub(crate) const SOAK_ARGUMENT: &str = "__soak";
 /// Soaks in a process of its own, where nothing else opens descriptors or starts processes.
 pub(crate) fn soak_apart() {
     let program = std::env::current_exe().unwrap();
-    let output = std::process::Command::new(program).arg(SOAK_ARGUMENT).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = std::process::Command::new(program)
+        .arg(SOAK_ARGUMENT)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 /// `RINGFENCE_SOAK_RUNS` runs (500 unless told), a tenth of them killed, crashed or out of memory.
