@@ -10,6 +10,8 @@ mod command;
 pub(crate) mod follow;
 pub(crate) mod options;
 mod powershell;
+mod stdin;
+mod suppose;
 mod unclear;
 mod walk;
 mod windows;

@@ -12,13 +12,12 @@ use super::{
         tree::{Body, Link, Redirect, Script, Stage, Statement, Text},
     },
     command::{Assignment, Directory, Function, HereDocument, Place, Redirection, SimpleCommand},
+    suppose::{MAX_SUPPOSED, give_printed, supposed, with_marks},
     unclear::{Obstacle, Unclear},
     word::{Piece, Word},
 };
 use crate::shell::ShellKind;
 
-/// How many values of a variable, and how many supposed commands of one command, are followed.
-const MAX_SUPPOSED: usize = 6;
 /// How often reading starts again behind something that was not understood.
 const MAX_RESTARTS: usize = 16;
 /// How many commands are followed.
@@ -164,7 +163,7 @@ impl Walker {
             };
             self.stage(part, &spot);
         }
-        super::follow::standard_input(self, statement, pipeline, before, spot);
+        super::stdin::standard_input(self, statement, pipeline, before, spot);
     }
 
     fn stage(&mut self, stage: &Stage, spot: &Spot) {
@@ -462,7 +461,8 @@ impl Walker {
     )]
     /// Notes a command, what it stands for, and what it runs.
     pub(super) fn command(&mut self, words: Vec<Word>, given: Vec<Assignment>, spot: &Spot) {
-        if self.budget.spend(words.len() * 4 + 8).is_err() || self.facts.commands.len() >= MAX_COMMANDS
+        if self.budget.spend(words.len() * 4 + 8).is_err()
+            || self.facts.commands.len() >= MAX_COMMANDS
         {
             return self.unclear(Obstacle::TooMuchWork, "");
         }
@@ -594,96 +594,4 @@ impl Walker {
             },
         }
     }
-}
-
-/// Gives `$(echo text)` the value that it is seen to have.
-fn give_printed(pieces: &mut [Piece], text: &Text) {
-    let substitutions = pieces
-        .iter()
-        .filter(|p| matches!(p, Piece::Command | Piece::Process));
-    if substitutions.count() != text.inner.len() {
-        return;
-    }
-    let mut inner = text.inner.iter();
-    for piece in pieces {
-        if !matches!(piece, Piece::Command | Piece::Process) {
-            continue;
-        }
-        let Some(inside) = inner.next() else { return };
-        if let (Piece::Command, Some(value)) = (&piece, printed(&inside.script)) {
-            *piece = Piece::Parameter {
-                name: String::new(),
-                values: vec![value],
-            };
-        }
-    }
-}
-
-/// What a script prints, if it is nothing but `echo`, `printf` or `pwd`.
-fn printed(script: &Script) -> Option<String> {
-    let [statement] = script.statements.as_slice() else {
-        return None;
-    };
-    let [stage] = statement.stages.as_slice() else {
-        return None;
-    };
-    let Body::Simple { words, .. } = &stage.body else {
-        return None;
-    };
-    let words: Option<Vec<&str>> = words.iter().map(|text| text.word.literal()).collect();
-    match words?.as_slice() {
-        ["pwd", ..] => Some(super::word::FOLDER_MARK.to_string()),
-        ["echo", "-n" | "-e" | "-ne", rest @ ..] | ["echo", rest @ ..] => Some(rest.join(" ")),
-        ["printf", "%s" | "%s\\n" | "--", rest @ ..] if !rest.is_empty() => Some(rest.join(" ")),
-        ["printf", text] => Some((*text).to_owned()),
-        _ => None,
-    }
-}
-
-/// A value in which the home folder and the working directory are marked.
-fn with_marks(value: &Word) -> Word {
-    if value.literal.is_some() {
-        return value.clone();
-    }
-    let marked = value.pieces.iter().map(|piece| match piece {
-        Piece::Home(None) => Piece::Text(super::word::HOME_MARK.to_string()),
-        Piece::Parameter { name, .. } if name == "HOME" => {
-            Piece::Text(super::word::HOME_MARK.to_string())
-        }
-        Piece::Parameter { name, .. } if name == "PWD" => {
-            Piece::Text(super::word::FOLDER_MARK.to_string())
-        }
-        other => other.clone(),
-    });
-    Word::from_pieces(value.text.clone(), marked.collect())
-}
-
-/// What a command would be if variables have the values that the text gives them.
-fn supposed(words: &[Word]) -> Vec<Vec<Word>> {
-    let open = |word: &Word| {
-        word.pieces.iter().any(|piece| match piece {
-            Piece::Choice(_) => true,
-            Piece::Parameter { values, .. } => !values.is_empty(),
-            _ => false,
-        })
-    };
-    if !words.iter().any(open) {
-        return Vec::new();
-    }
-    let mut all: Vec<Vec<Word>> = vec![Vec::new()];
-    for word in words {
-        let options = word.supposed(MAX_SUPPOSED);
-        let mut next = Vec::new();
-        for option in &options {
-            for so_far in &all {
-                if next.len() < MAX_SUPPOSED {
-                    let mut longer = so_far.clone();
-                    longer.extend(option.iter().cloned());
-                    next.push(longer);
-                }
-            }
-        }
-        all = next;
-    }
-    all
 }

@@ -7,6 +7,7 @@
 mod expansion;
 mod grammar;
 mod here;
+mod redirects;
 pub(crate) mod tree;
 mod words;
 
