@@ -473,11 +473,14 @@ impl Walker {
             self.unclear(why, &text);
         }
         let index = self.facts.commands.len();
-        let variants = if spot.supposed {
-            Vec::new()
-        } else {
-            supposed(&words)
-        };
+        let mut variants = Vec::new();
+        if !spot.supposed {
+            variants = supposed(&words);
+            if first.literal.is_none() && words.len() > 1 {
+                // It may expand to nothing, and then the next word is the program.
+                variants.push(words[1..].to_vec());
+            }
+        }
         self.facts.commands.push(SimpleCommand {
             words: words.clone(),
             assignments: given,
