@@ -79,6 +79,7 @@ pub(crate) struct Job {
     pub(crate) message_bytes: u64,
     pub(crate) message_depth: u64,
     pub(crate) log_lines: u64,
+    pub(crate) reports: u64,
 }
 
 /// How a run ended, told by its own process.
@@ -310,6 +311,7 @@ impl Job {
             self.message_bytes,
             self.message_depth,
             self.log_lines,
+            self.reports,
         ]
         .into_iter()
         .try_for_each(|number| w.uint(number))
@@ -332,6 +334,7 @@ impl Job {
             message_bytes: r.uint()?,
             message_depth: r.uint()?,
             log_lines: r.uint()?,
+            reports: r.uint()?,
         })
     }
 
@@ -525,6 +528,7 @@ mod tests {
             message_bytes: 3,
             message_depth: 4,
             log_lines: 5,
+            reports: 6,
         };
         let frame = ToWorker::Run(Box::new(job.clone()))
             .to_frame(Limits::default())

@@ -61,7 +61,7 @@ fn begin(template: &Template, job: &Job, mut channel: Channel) -> Rc<Session> {
     let limits = job.limits();
     channel.set_limits(limits);
     let graph = Graph::new(&job.filename, job.typescript, &job.modules);
-    let session = Session::new(template, graph, limits, job.log_lines, channel);
+    let session = Session::new(template, graph, limits, job, channel);
     session
         .realm
         .set_stack(usize::try_from(job.stack).unwrap_or(usize::MAX));

@@ -16,7 +16,7 @@ use super::modules::Graph;
 use super::primordials::Primordials;
 use super::quickjs::{Realm, Thrown, Val};
 use super::template::Template;
-use crate::protocol::{Ended, FromWorker, ToWorker};
+use crate::protocol::{Ended, FromWorker, Job, ToWorker};
 use crate::value::Limits;
 
 /// The state of a run.
@@ -32,6 +32,7 @@ pub(crate) struct Session {
     handles: RefCell<HashMap<u64, Val>>,
     next: Cell<u64>,
     log_lines: Cell<u64>,
+    reports: Cell<u64>,
     dropped_logs: Cell<u64>,
 }
 
@@ -46,7 +47,7 @@ impl Session {
         template: &Template,
         graph: Graph,
         limits: Limits,
-        log_lines: u64,
+        job: &Job,
         channel: Channel,
     ) -> Rc<Self> {
         let session = Rc::new(Self {
@@ -60,7 +61,8 @@ impl Session {
             promises: RefCell::default(),
             handles: RefCell::default(),
             next: Cell::new(0),
-            log_lines: Cell::new(log_lines),
+            log_lines: Cell::new(job.log_lines),
+            reports: Cell::new(job.reports),
             dropped_logs: Cell::new(0),
         });
         session.realm.attach(&session);
@@ -166,6 +168,12 @@ impl Session {
 
     /// Sends a value to the `report` bridge.
     pub(crate) fn report(&self, value: &Val) -> Result<(), Thrown> {
+        let Some(left) = self.reports.get().checked_sub(1) else {
+            return Err(self
+                .realm
+                .error("RangeError", "no more reports are taken from this run"));
+        };
+        self.reports.set(left);
         let value = self
             .clone_out(value, Functions::Refuse)
             .map_err(|fault| fault.into_thrown(&self.realm, "report"))?;

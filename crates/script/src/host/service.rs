@@ -209,6 +209,7 @@ impl<'a> Service<'a> {
             message_bytes: limits.message.bytes as u64,
             message_depth: limits.message.depth as u64,
             log_lines: limits.log_lines,
+            reports: limits.reports as u64,
         };
         self.follow_promises();
         Ok(job)

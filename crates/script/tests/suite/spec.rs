@@ -533,6 +533,13 @@ cases! {
         assert_eq!(reports, [json!(1), json!(2), json!(3)]);
     }
 
+    s5_2_reports_are_bounded(stage) {
+        let source = "let n = 0; try { while (true) { report(1); n++ } } catch (e) { n = [n, e.name] } export default n";
+        let result = stage.run(source, options().report(|_| {})).await;
+        assert_eq!(result.result.unwrap().to_json(), json!([10_000, "RangeError"]));
+        assert_eq!(result.reports.len(), 10_000);
+    }
+
     s5_2_report_is_absent_unless_asked_for(stage) {
         assert_eq!(stage.value("export default typeof report", options()).await, json!("undefined"));
         let on_global = stage.value("export default 'report' in globalThis", options().report(|_| {})).await;
