@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::verb::{audit, call, check, completions, config, doctor, rules, run, trust};
+use crate::verb::{audit, call, check, code, completions, config, doctor, rules, run, trust};
 
 /// Runs commands inside a fence: judged, approved, confined, bounded and recorded.
 #[derive(Debug, Parser)]
@@ -19,6 +19,7 @@ Examples:
   ringfence run -- npm install            run a command inside the fence
   ringfence check 'rm -rf ~/projects'     what would become of a command, and why
   ringfence call bash '{\"command\": \"ls\"}'  one tool call, its reply as JSON
+  ringfence code untrusted.ts             code in a process of its own
   ringfence doctor                        what this machine can enforce
   ringfence audit verify                  whether the record is whole
 
@@ -34,6 +35,8 @@ pub(crate) enum Verb {
     Call(call::Arguments),
     /// Say what would become of a command, and why, without running it
     Check(check::Arguments),
+    /// Run JavaScript or TypeScript that reaches nothing but what it is given
+    Code(code::Arguments),
     /// Report what this machine can enforce, and what it costs
     Doctor(doctor::Arguments),
     /// Look at the audit log

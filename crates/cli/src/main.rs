@@ -1,6 +1,7 @@
 //! The `ringfence` program: runs commands inside a fence, for people and for agents.
 
 mod arguments;
+mod bridge;
 mod exit;
 mod opening;
 mod paint;
@@ -18,10 +19,12 @@ fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let result = match runtime {
-        Ok(runtime) => runtime.block_on(verb::serve(arguments)),
-        Err(error) => Err(error.into()),
-    };
+    let result = runtime.map_err(Into::into).and_then(|runtime| {
+        let result = runtime.block_on(verb::serve(arguments));
+        // A question that nobody answered still waits for its key: don't wait with it.
+        runtime.shutdown_background();
+        result
+    });
     match result {
         Ok(code) => code,
         Err(error) => exit::report(&error),

@@ -27,6 +27,11 @@ pub(crate) fn remark(text: &str) {
     let _ = writeln!(std::io::stderr(), "{prefix} {}", visible(text));
 }
 
+/// Prints what a script said, beside its result.
+pub(crate) fn aside(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", visible(text));
+}
+
 /// Prints a line of a result. A reader that has gone away is no error of ours.
 pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");

@@ -25,7 +25,11 @@ impl OnTerminal {
         rustix::pty::grantpt(&outer).unwrap();
         rustix::pty::unlockpt(&outer).unwrap();
         let name = rustix::pty::ptsname(&outer, Vec::new()).unwrap();
-        let inner = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        let inner = File::options()
+            .read(true)
+            .write(true)
+            .open(name.to_str().unwrap())
+            .unwrap();
         let mut command = place.ringfence(arguments);
         command
             .stdin(Stdio::from(inner.try_clone().unwrap()))
@@ -42,7 +46,11 @@ impl OnTerminal {
         let child = command.spawn().unwrap();
         // The command holds its ends in our process too until it goes.
         drop(command);
-        Self { child, terminal: File::from(outer), seen: String::new() }
+        Self {
+            child,
+            terminal: File::from(outer),
+            seen: String::new(),
+        }
     }
 
     /// Reads until a text has appeared.
@@ -51,7 +59,8 @@ impl OnTerminal {
         while !self.seen.contains(text) {
             let count = self.terminal.read(&mut buffer).unwrap_or(0);
             assert!(count > 0, "never saw {text:?}: {}", self.seen);
-            self.seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
+            self.seen
+                .push_str(&String::from_utf8_lossy(&buffer[..count]));
         }
     }
 
@@ -80,7 +89,11 @@ fn a_refused_command_may_run_again_outside_after_a_yes() {
         assert!(!exists(&target));
         terminal.press(key);
         let (ended, seen) = terminal.end();
-        assert_eq!((ended, exists(&target)), (Some(code), made), "{key}: {seen}");
+        assert_eq!(
+            (ended, exists(&target)),
+            (Some(code), made),
+            "{key}: {seen}"
+        );
         assert!(seen.contains("hello from inside"), "{seen}");
     }
 }
@@ -89,8 +102,10 @@ fn a_refused_command_may_run_again_outside_after_a_yes() {
 fn the_question_shows_what_would_act_on_the_terminal() {
     let place = Place::new();
     let trick = "frobnicate \u{1b}[2K\u{1b}[1Gls";
-    let mut terminal =
-        OnTerminal::start(&place, &["run", "--approval", "on-request", "--", "bash", "-c", trick]);
+    let mut terminal = OnTerminal::start(
+        &place,
+        &["run", "--approval", "on-request", "--", "bash", "-c", trick],
+    );
     terminal.expect("> ");
     terminal.press("n");
     let (code, seen) = terminal.end();
@@ -102,7 +117,14 @@ fn the_question_shows_what_would_act_on_the_terminal() {
 #[test]
 fn a_yes_with_a_rule_is_not_asked_again() {
     let place = Place::new();
-    let arguments = ["run", "--approval", "on-request", "--", "frobnicate", "--all"];
+    let arguments = [
+        "run",
+        "--approval",
+        "on-request",
+        "--",
+        "frobnicate",
+        "--all",
+    ];
     let mut terminal = OnTerminal::start(&place, &arguments);
     terminal.expect("[1] yes, and always");
     terminal.expect("> ");
@@ -111,9 +133,15 @@ fn a_yes_with_a_rule_is_not_asked_again() {
     // It is allowed now; that there is no such program is another matter.
     assert_eq!(code, Some(127), "{seen}");
     let rules = std::fs::read_to_string(place.home().join(".config/ringfence/rules.toml")).unwrap();
-    assert!(rules.contains("# Approved ") && rules.contains("frobnicate"), "{rules}");
+    assert!(
+        rules.contains("# Approved ") && rules.contains("frobnicate"),
+        "{rules}"
+    );
     let again = place.output(&arguments);
     assert_eq!(again.code, Some(127), "{again:?}");
     let record = place.output(&["audit", "show"]);
-    assert!(record.stdout.contains("ApprovedWithRule by terminal"), "{record:?}");
+    assert!(
+        record.stdout.contains("ApprovedWithRule by terminal"),
+        "{record:?}"
+    );
 }

@@ -39,16 +39,30 @@ fn rules_decide_and_are_cited() {
     let denied = place.output(&["check", "git push"]);
     assert_eq!(denied.code, Some(4), "{denied:?}");
     assert!(denied.stdout.contains("rules.toml:7"), "{denied:?}");
-    assert!(denied.stdout.contains("releases are made elsewhere"), "{denied:?}");
+    assert!(
+        denied.stdout.contains("releases are made elsewhere"),
+        "{denied:?}"
+    );
     assert_eq!(place.output(&["check", "frobnicate --all"]).code, Some(0));
-    assert_eq!(place.output(&["rules", "explain", "frobnicate && other"]).code, Some(3));
+    assert_eq!(
+        place
+            .output(&["rules", "explain", "frobnicate && other"])
+            .code,
+        Some(3)
+    );
     let listed = place.output(&["rules", "list"]);
-    assert!(listed.stdout.contains("frobnicate") && listed.stdout.contains("deny"), "{listed:?}");
+    assert!(
+        listed.stdout.contains("frobnicate") && listed.stdout.contains("deny"),
+        "{listed:?}"
+    );
     let tested = place.output(&["rules", "test"]);
     assert_eq!(tested.stdout, "2 rules and 2 examples hold\n");
     write_user_rules(&place, &RULES.replace("frobnicator", "frobnicate x"));
     let tested = place.output(&["rules", "test"]);
-    assert!(tested.code == Some(125) && tested.stderr.contains("rules.toml"), "{tested:?}");
+    assert!(
+        tested.code == Some(125) && tested.stderr.contains("rules.toml"),
+        "{tested:?}"
+    );
 }
 
 #[test]
@@ -60,7 +74,10 @@ fn what_a_project_loosens_waits_for_trust_in_its_content() {
     assert_eq!(place.output(&["check", "git push"]).code, Some(4));
     assert_eq!(place.output(&["check", "frobnicate --all"]).code, Some(3));
     let shown = place.output(&["trust"]);
-    assert!(shown.stdout.contains("network") && shown.stdout.contains("not trusted"), "{shown:?}");
+    assert!(
+        shown.stdout.contains("network") && shown.stdout.contains("not trusted"),
+        "{shown:?}"
+    );
     let network = |place: &Place| place.output(&["config", "show"]).stdout;
     assert!(network(&place).contains("sandbox.network = \"off\""));
     assert_eq!(place.output(&["trust", "--yes"]).code, Some(0));
@@ -85,7 +102,10 @@ fn other_tools_rules_are_imported_and_reported() {
     std::fs::write(&file, settings.to_string()).unwrap();
     let path = file.display().to_string();
     let shown = place.output(&["rules", "import", "--from", "claude", &path]);
-    assert!(shown.code == Some(0) && shown.stdout.contains("[[rule]]"), "{shown:?}");
+    assert!(
+        shown.code == Some(0) && shown.stdout.contains("[[rule]]"),
+        "{shown:?}"
+    );
     assert!(!place.home().join(".config/ringfence/rules.toml").exists());
     let written = place.output(&["rules", "import", "--from", "claude", &path, "--write"]);
     assert_eq!(written.code, Some(0), "{written:?}");

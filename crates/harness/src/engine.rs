@@ -7,7 +7,7 @@ mod record;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use ringfence_confine::account;
@@ -22,6 +22,7 @@ use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::settle::{Answer, settle};
 use ringfence_policy::verdict::{Denial as Refusal, DenialCode, Grounds, Judgement, Question};
 use ringfence_policy::{Ground, Permit, Verdict};
+use ringfence_script::Pool;
 
 use crate::approval::Approver;
 use crate::audit::{self, AuditLog, CallId, Clock, SessionId, SystemClock};
@@ -78,6 +79,7 @@ pub struct Engine {
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) login: tokio::sync::OnceCell<Option<BTreeMap<String, String>>>,
     pub(crate) tasks: Tasks,
+    pub(crate) scripts: OnceLock<Pool>,
     sandbox: SandboxPolicy,
     jail: Jail,
     rules: RwLock<RuleSet>,
@@ -174,6 +176,7 @@ impl Engine {
             environment,
             login: tokio::sync::OnceCell::new(),
             tasks: Tasks::default(),
+            scripts: OnceLock::new(),
             sandbox,
             jail,
             rules: RwLock::new(options.rules),
@@ -546,6 +549,10 @@ impl Engine {
         crate::tools::exec_output(self, outcome)
     }
 
+    pub(crate) fn tell(&self, event: &Event<'_>) {
+        (self.events)(event);
+    }
+
     pub(crate) fn notice(&self, call: &Call, text: String) {
         (self.events)(&Event::Notice {
             call: call.id.clone(),
@@ -587,7 +594,7 @@ impl Engine {
         })
     }
 
-    fn record_outcome(
+    pub(crate) fn record_outcome(
         &self,
         call: &Call,
         result: Result<(&Execution, bool), (&'static str, Duration)>,

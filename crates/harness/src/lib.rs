@@ -9,6 +9,7 @@
 
 pub mod approval;
 pub mod audit;
+mod code;
 pub mod config;
 mod denial;
 mod engine;
@@ -29,9 +30,11 @@ pub use error::CallError;
 pub use execution::{Cancel, Ending, Execution, Remaining, Timing, drive};
 pub use ringfence_jail as jail;
 pub use ringfence_policy as policy;
+pub use ringfence_script as script;
 
 /// Serves the entries for which the program re-executes itself. Call this first thing in `main`,
 /// while the process has a single thread; it returns at once in an ordinary start.
 pub fn init() {
     ringfence_jail::serve_if_asked();
+    ringfence_script::serve_worker();
 }

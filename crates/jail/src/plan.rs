@@ -15,8 +15,31 @@ pub(crate) fn world(sandbox: &SandboxPolicy, limits: &Limits) -> World {
     }
 }
 
-/// The fence of a run in namespaces.
-pub(crate) fn fence(sandbox: &SandboxPolicy) -> Result<Fence, LaunchError> {
+/// Folders that commands have for themselves: what the machine has there is out of sight anyway.
+const REPLACED: &[&str] = &["/run", "/var/run", "/tmp", "/dev"];
+
+/// The sockets of the machine that somebody listens on, by their paths. A read-only mount does
+/// not keep a program from connecting to one, and many lead out of the fence.
+pub(crate) fn machine_sockets() -> Vec<PathBuf> {
+    let Ok(table) = std::fs::read_to_string("/proc/net/unix") else {
+        return Vec::new();
+    };
+    let mut paths: Vec<PathBuf> = table
+        .lines()
+        .filter_map(|line| line.find('/').map(|at| PathBuf::from(&line[at..])))
+        .filter(|path| !REPLACED.iter().any(|folder| path.starts_with(folder)))
+        .collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+/// The fence of a run in namespaces. The machine's sockets are denied like files that may not be
+/// read, but for those in the writable roots.
+pub(crate) fn fence(
+    sandbox: &SandboxPolicy,
+    machine_sockets: &[PathBuf],
+) -> Result<Fence, LaunchError> {
     let sockets = match sandbox.network {
         Network::Off | Network::AllowList => Sockets::InNamespace,
         Network::Full => Sockets::InMachineNetwork,
@@ -26,7 +49,14 @@ pub(crate) fn fence(sandbox: &SandboxPolicy) -> Result<Fence, LaunchError> {
         (TmpPolicy::Private, _) => Tmp::Session,
         (TmpPolicy::Host, _) => Tmp::Machine,
     };
-    assemble(sandbox, tmp, sockets)
+    let mut fence = assemble(sandbox, tmp, sockets)?;
+    let roots: Vec<PathBuf> = fence.writable.iter().map(RawPath::to_path).collect();
+    let in_a_root = |path: &PathBuf| roots.iter().any(|root| path.starts_with(root));
+    let outside = machine_sockets.iter().filter(|path| !in_a_root(path));
+    fence
+        .denied
+        .extend(outside.map(|path| RawPath::from(path.as_path())));
+    Ok(fence)
 }
 
 /// The fence of a run on the bare machine, by Landlock and seccomp alone.

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use ringfence_confine::account;
 use ringfence_policy::action::{Action, RunCommand};
@@ -77,6 +78,8 @@ pub struct Session {
     options: SessionOptions,
     identity: Identity,
     lines: Mutex<Vec<(World, Line)>>,
+    /// The machine's sockets, found at the first launch.
+    sockets: OnceLock<Vec<PathBuf>>,
 }
 
 impl Session {
@@ -87,6 +90,7 @@ impl Session {
             options,
             identity,
             lines: Mutex::new(Vec::new()),
+            sockets: OnceLock::new(),
         })
     }
 
@@ -161,7 +165,8 @@ impl Session {
                 let world = plan::world(sandbox, limits);
                 match self.line(&mut lines, &world).await {
                     Ok(line) => {
-                        let fence = plan::fence(sandbox)?;
+                        let sockets = self.sockets.get_or_init(plan::machine_sockets);
+                        let fence = plan::fence(sandbox, sockets)?;
                         let stage = line.stage().await?;
                         Ok((stage, Some(fence), limits.clone()))
                     }

@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 pub(crate) mod call;
 pub(crate) mod check;
+pub(crate) mod code;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
@@ -22,6 +23,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         Verb::Run(arguments) => run::serve(arguments).await,
         Verb::Call(arguments) => call::serve(arguments).await,
         Verb::Check(arguments) => check::serve(&arguments),
+        Verb::Code(arguments) => code::serve(arguments).await,
         Verb::Doctor(arguments) => doctor::serve(&arguments).await,
         Verb::Audit(arguments) => audit::serve(&arguments),
         Verb::Config(arguments) => config::serve(&arguments),

@@ -3,6 +3,7 @@
 mod arguments;
 mod bash;
 mod command;
+mod run_code;
 mod shell;
 mod shell_command;
 
@@ -33,7 +34,7 @@ pub struct Tool {
 }
 
 /// Every tool.
-pub const TOOLS: &[Tool] = &[shell::TOOL, shell_command::TOOL, bash::TOOL];
+pub const TOOLS: &[Tool] = &[shell::TOOL, shell_command::TOOL, bash::TOOL, run_code::TOOL];
 
 /// The tool of a name.
 pub fn find(name: &str) -> Result<&'static Tool, CallError> {

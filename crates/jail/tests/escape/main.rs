@@ -66,12 +66,16 @@ fn main() {
     if !root {
         require::missing("root", "attempts run under one identity only");
     }
-    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
-    let each = ATTEMPTS.len();
-    println!(
-        "identities: {each} attempts and twins as an ordinary user, {} as root",
-        if root { each } else { 0 }
-    );
+    let arguments = Arguments::from_args();
+    let listing = arguments.list;
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if !listing {
+        let each = ATTEMPTS.len();
+        println!(
+            "identities: {each} attempts and twins as an ordinary user, {} as root",
+            if root { each } else { 0 }
+        );
+    }
     let failed = conclusion.has_failed();
     if let Some((folder, _, _)) = USER_COPY.get() {
         let _ = std::fs::remove_dir_all(folder.path());

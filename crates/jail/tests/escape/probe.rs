@@ -173,6 +173,7 @@ fn connect_machine_sockets() -> io::Result<()> {
         "/run/dbus/system_bus_socket".into(),
         "/run/systemd/private".into(),
         format!("/run/ringfence-{}.sock", variable("HARNESS_PID")),
+        format!("{}/daemon.sock", variable("OUTSIDE")),
     ];
     let seen = fs::read_dir("/run")?.count();
     if seen > 0 {

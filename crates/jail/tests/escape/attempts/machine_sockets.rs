@@ -5,7 +5,10 @@ use super::{Attempt, Deed};
 pub(super) const ATTEMPT: Attempt = Attempt {
     name: "machine_sockets",
     below: "/var/tmp",
-    prepare: |_| {
+    prepare: |fence| {
+        // A daemon of the user's in an ordinary folder.
+        let path = fence.outside().join("daemon.sock");
+        std::mem::forget(std::os::unix::net::UnixListener::bind(path).unwrap());
         // A listener where docker keeps its own; an ordinary user cannot make one there.
         let path = format!("/run/ringfence-{}.sock", std::process::id());
         if let Ok(listener) = std::os::unix::net::UnixListener::bind(&path) {

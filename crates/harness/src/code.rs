@@ -1,0 +1,75 @@
+//! Running code: a script goes through the same door as any action, and then into a process of
+//! its own that reaches nothing but what it was given.
+
+use std::time::{Duration, Instant};
+
+use ringfence_policy::action::{Action, RunScript};
+use ringfence_script::{CodeExecutionResult, CodeOptions, Pool, PoolConfig, Status};
+
+use crate::engine::{Call, Engine};
+use crate::error::CallError;
+use crate::event::Event;
+
+impl Engine {
+    /// Runs code to its end, or to the deadline.
+    pub async fn run_code(
+        &self,
+        call: &Call,
+        source: String,
+        options: CodeOptions,
+        deadline: Option<Duration>,
+    ) -> Result<CodeExecutionResult, CallError> {
+        let started = Instant::now();
+        let action = Action::RunScript(RunScript {
+            tool: "run_code".to_owned(),
+            source: source.clone(),
+            bridges: Vec::new(),
+        });
+        // A script without bridges touches nothing: the permit is for the record.
+        drop(self.permit(call, action).await?);
+        self.tell(&Event::Begin {
+            call: call.id.clone(),
+            tool: "run_code".to_owned(),
+            command: source.clone(),
+            cwd: self.ground.cwd.clone(),
+        });
+        let result = self.evaluate(source, options, deadline).await;
+        let code = match result.status {
+            Status::Success => "ok",
+            other => other.as_str(),
+        };
+        self.record_outcome(call, Err((code, started.elapsed())))?;
+        let (id, duration) = (call.id.clone(), started.elapsed());
+        self.tell(&Event::End {
+            call: id,
+            exit_code: None,
+            duration,
+        });
+        Ok(result)
+    }
+
+    async fn evaluate(
+        &self,
+        source: String,
+        options: CodeOptions,
+        deadline: Option<Duration>,
+    ) -> CodeExecutionResult {
+        let pool = self
+            .scripts
+            .get_or_init(|| Pool::new(PoolConfig::default()));
+        let mut run = pool.run_code(source, options);
+        let Some(deadline) = deadline else {
+            return run.await;
+        };
+        match tokio::time::timeout(deadline, &mut run).await {
+            Ok(result) => result,
+            Err(_) => {
+                run.terminate(Some(&format!(
+                    "it took more than {} ms",
+                    deadline.as_millis()
+                )));
+                run.await
+            }
+        }
+    }
+}
