@@ -353,7 +353,10 @@ impl Inner {
                 Ok(()) | Err(Err(_)) => return,
             }
         }
-        state.ready.push_back(ready);
+        // A zygote that was let go in the meantime must not be kept by a child that nobody needs.
+        if state.zygote.is_some() && state.generation == generation {
+            state.ready.push_back(ready);
+        }
     }
 
     fn ended(&self, generation: u64, pid: u32, status: i32) {
