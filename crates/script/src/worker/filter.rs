@@ -161,3 +161,64 @@ pub(super) fn child() -> Result<Filter, SeccompError> {
 pub(super) fn zygote() -> Result<Filter, SeccompError> {
     Filter::new(&[&NO_NEW_CODE, CHILD, ZYGOTE].concat(), Answer::KillProcess)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+
+    use ringfence_confine::{privilege, process};
+
+    const PROBE: &str = "RINGFENCE_FILTER_PROBE";
+    const ALIVE: i32 = 42;
+
+    /// What a child might try, and whether it lives.
+    const PROBES: [(&str, bool); 7] = [
+        ("nothing", true),
+        ("clock", true),
+        ("file", true),
+        ("socket", false),
+        ("thread", false),
+        ("program", false),
+        ("directory", false),
+    ];
+
+    fn try_it(probe: &str) {
+        match probe {
+            "clock" => drop(std::time::SystemTime::now()),
+            // Refused with an error, not with death: the C library tries this by itself.
+            "file" => assert!(std::fs::read("/etc/hostname").is_err()),
+            "socket" => drop(std::net::TcpListener::bind("127.0.0.1:0")),
+            "thread" => drop(std::thread::spawn(|| {})),
+            "program" => drop(Command::new("/bin/true").status()),
+            "directory" => drop(std::fs::create_dir("/tmp/ringfence-probe")),
+            _ => {}
+        }
+    }
+
+    /// The test starts its own program again for each probe: a filter is for good, and death is for all threads.
+    #[test]
+    fn a_child_that_breaks_its_filter_dies_of_it() {
+        if let Ok(probe) = std::env::var(PROBE) {
+            privilege::no_new_privs().unwrap();
+            super::child().unwrap().install().unwrap();
+            try_it(&probe);
+            process::exit_now(ALIVE);
+        }
+        let this = "worker::filter::tests::a_child_that_breaks_its_filter_dies_of_it";
+        for (probe, lives) in PROBES {
+            let status = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", this, "--nocapture"])
+                .env(PROBE, probe)
+                .stdout(std::process::Stdio::null())
+                .status()
+                .unwrap();
+            let expected = if lives {
+                (Some(ALIVE), None)
+            } else {
+                (None, Some(libc::SIGSYS))
+            };
+            assert_eq!((status.code(), status.signal()), expected, "{probe}");
+        }
+    }
+}
