@@ -61,15 +61,13 @@ impl Engine {
         let Some(deadline) = deadline else {
             return run.await;
         };
-        match tokio::time::timeout(deadline, &mut run).await {
-            Ok(result) => result,
-            Err(_) => {
-                run.terminate(Some(&format!(
-                    "it took more than {} ms",
-                    deadline.as_millis()
-                )));
-                run.await
-            }
+        if let Ok(result) = tokio::time::timeout(deadline, &mut run).await {
+            return result;
         }
+        run.terminate(Some(&format!(
+            "it took more than {} ms",
+            deadline.as_millis()
+        )));
+        run.await
     }
 }

@@ -17,6 +17,7 @@ use ringfence_policy::command_line::{CommandLine, Shell};
 use ringfence_policy::judge::{ApprovalKey, Bench, Escalation, Remembered, judge, judge_retry};
 use ringfence_policy::permissions::SandboxPolicy;
 use ringfence_policy::permit::Confinement;
+use ringfence_policy::propose::Proposal;
 use ringfence_policy::rule::Layer;
 use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::settle::{Answer, settle};
@@ -359,7 +360,7 @@ impl Engine {
                 session: self.session.clone(),
                 command: record.command.clone(),
                 reason: question.because().to_owned(),
-                proposed_rule: question.proposals().first().map(|rule| rule.summary()),
+                proposed_rule: question.proposals().first().map(Proposal::summary),
                 justification: record.justification.clone(),
             })
         })?;

@@ -8,8 +8,9 @@ pub fn random(prefix: &str) -> String {
     // Without the kernel's randomness ids are merely unlikely to meet, which is all they need.
     if getrandom::fill(&mut bytes).is_err() {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        bytes = (now.map_or(0, |now| now.as_nanos() as u64) ^ u64::from(std::process::id()))
-            .to_ne_bytes();
+        let now = now.unwrap_or_default();
+        bytes[..4].copy_from_slice(&now.subsec_nanos().to_ne_bytes());
+        bytes[4..].copy_from_slice(&std::process::id().to_ne_bytes());
     }
     bytes.iter().fold(format!("{prefix}_"), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

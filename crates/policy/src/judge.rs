@@ -76,7 +76,11 @@ impl ApprovalKey {
     fn new(action: &Action, confinement: &Confinement) -> Self {
         let subject = match action {
             Action::RunCommand(command) => {
-                format!("{} in {:?}", canonical(&understood(command)), command.cwd)
+                format!(
+                    "{} in {}",
+                    canonical(&understood(command)),
+                    command.cwd.display()
+                )
             }
             other => format!("{other:?}"),
         };
@@ -155,6 +159,7 @@ enum Cell {
 }
 
 /// The verdict table for a command that no rule decides.
+#[allow(clippy::match_same_arms, reason = "a line per row of the table")]
 fn cell(class: Class, approval: ApprovalPolicy, mode: SandboxMode) -> Cell {
     use ApprovalPolicy::{Never, OnFailure, OnRequest, UnlessTrusted};
     match (class, approval) {
@@ -270,24 +275,23 @@ fn in_words(rule: &RuleDecision, does: &str) -> String {
 }
 
 fn decide_leaving(command: RunCommand, bench: &Bench<'_>, grounds: &mut Grounds) -> Verdict {
-    if bench.escalation == Escalation::Off {
-        grounds.because = "the call asks to leave the fence, which is switched off".to_owned();
-        return deny(
-            DenialCode::EscalationNotAllowed,
-            grounds.because.clone(),
-            Some("`sandbox.allow_disable_sandbox = true` lets such calls ask"),
-        );
+    let (because, denied) = match (bench.escalation, bench.approval) {
+        (Escalation::Off, _) => (
+            "the call asks to leave the fence, which is switched off",
+            Some(DenialCode::EscalationNotAllowed),
+        ),
+        (Escalation::Askable, ApprovalPolicy::Never) => (
+            "the call asks to leave the fence, and approval policy never asks nobody",
+            Some(DenialCode::ApprovalNotPossible),
+        ),
+        (Escalation::Askable, _) => ("the call asks to leave the fence", None),
+    };
+    because.clone_into(&mut grounds.because);
+    if let Some(code) = denied {
+        let hint = (code == DenialCode::EscalationNotAllowed)
+            .then_some("`sandbox.allow_disable_sandbox = true` lets such calls ask");
+        return deny(code, because.to_owned(), hint);
     }
-    if bench.approval == ApprovalPolicy::Never {
-        grounds.because =
-            "the call asks to leave the fence, and approval policy never asks nobody".to_owned();
-        return deny(
-            DenialCode::ApprovalNotPossible,
-            grounds.because.clone(),
-            None,
-        );
-    }
-    grounds.because = "the call asks to leave the fence".to_owned();
     let unfenced = Confinement::Unfenced {
         limits: bench.limits.clone(),
     };

@@ -43,7 +43,7 @@ pub(super) const TOOL: Tool = Tool {
 /// The arguments of `shell`.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    /// The program and its arguments, for example ["ls", "-la"].
+    /// The program and its arguments, for example `["ls", "-la"]`.
     command: Vec<String>,
     /// The folder to run in, relative to the session's.
     workdir: Option<String>,
