@@ -23,9 +23,10 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 /// The exit code for a call that came to nothing.
 pub(crate) fn code_of(error: &CallError) -> u8 {
     match error {
-        CallError::Denied(_) => REFUSED,
         CallError::Launch(LaunchError::ProgramNotFound(_)) => NOT_FOUND,
-        CallError::Launch(LaunchError::ProgramNotExecutable { .. }) => REFUSED,
+        CallError::Denied(_) | CallError::Launch(LaunchError::ProgramNotExecutable { .. }) => {
+            REFUSED
+        }
         _ => FAILED,
     }
 }

@@ -2,6 +2,7 @@
 //! the user's state. A file that changes, comes or goes ends it.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -63,8 +64,10 @@ fn digest(files: &[(PathBuf, String)]) -> String {
     }
     hash.finalize()
         .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+        .fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 fn store(state: &Path) -> PathBuf {

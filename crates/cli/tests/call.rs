@@ -296,7 +296,10 @@ fn the_record_tells_when_it_was_changed() {
 }
 
 #[test]
-#[allow(clippy::zombie_processes, reason = "it is waited for by wait4, which tells its memory")]
+#[allow(
+    clippy::zombie_processes,
+    reason = "it is waited for by wait4, which tells its memory"
+)]
 fn printing_a_gigabyte_needs_little_memory() {
     let place = Place::new();
     let text = json!({"command": "head -c 1000000000 /dev/zero | tr '\\0' x"}).to_string();

@@ -28,23 +28,24 @@ pub(crate) struct Arguments {
     /// The tool
     tool: String,
     /// Its arguments as JSON, or `-` to read them from standard input
-    arguments: String,
+    #[arg(value_name = "JSON")]
+    input: String,
 }
 
 pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     let Arguments {
         common,
         tool,
-        arguments,
+        input,
     } = arguments;
-    let text = if arguments == "-" {
+    let text = if input == "-" {
         let mut text = String::new();
         std::io::stdin()
             .read_to_string(&mut text)
             .context("standard input cannot be read")?;
         text
     } else {
-        arguments
+        input
     };
     // The name is looked at first: it is the likelier mistake, and the error says more.
     let result = match tools::find(&tool).and_then(|_| parse(&tool, &text)) {
