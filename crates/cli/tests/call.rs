@@ -4,6 +4,8 @@
 
 mod program;
 
+use std::os::unix::fs::PermissionsExt;
+
 use program::Place;
 use serde_json::{Value, json};
 
@@ -44,7 +46,9 @@ fn replies_have_the_fields_of_their_specifications() {
 #[test]
 fn bad_input_gets_an_error_with_its_own_code() {
     let place = Place::new();
-    std::fs::create_dir(place.work().join("closed")).unwrap();
+    let closed = place.work().join("closed");
+    std::fs::create_dir(&closed).unwrap();
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
     let cases: &[(&str, Value, &str, &str)] = &[
         ("shel", json!({}), "unknown_tool", "did you mean `shell`?"),
         (
@@ -79,6 +83,12 @@ fn bad_input_gets_an_error_with_its_own_code() {
             json!({"command": ["ls"], "workdir": "missing"}),
             "workdir_unusable",
             "missing",
+        ),
+        (
+            "shell",
+            json!({"command": ["ls"], "workdir": "closed"}),
+            "workdir_unusable",
+            "closed",
         ),
         (
             "shell",

@@ -284,16 +284,15 @@ fn become_command(
     standard
         .place()
         .map_err(failed(Step::Descriptors, "standard descriptors"))?;
-    rustix::process::chdir(cwd).map_err(|error| {
-        Failure::new(
-            Step::WorkingDirectory,
-            &error.into(),
-            cwd.display().to_string(),
-        )
-    })?;
     set_limits(limits).map_err(failed(Step::Limits, "resource limits"))?;
-    privilege::parent_death_signal_kill().map_err(failed(Step::Identity, "parent death signal"))?;
     confinement.apply()?;
+    // After the identity has changed, which clears this.
+    privilege::parent_death_signal_kill().map_err(failed(Step::Identity, "parent death signal"))?;
+    // As the command, not as the stage: a folder that is closed to it stays closed.
+    rustix::process::chdir(cwd).map_err(|error| {
+        let path = cwd.display().to_string();
+        Failure::new(Step::WorkingDirectory, &error.into(), path)
+    })?;
     signal::reset_for_exec();
     Ok(())
 }

@@ -35,6 +35,7 @@ mod set_user_id;
 mod settings_by_rename;
 mod signals_outward;
 mod sockets_of_other_families;
+mod swapped_symlink;
 mod symlink_out;
 mod truncate_read_only;
 mod typing_into_the_terminal;
@@ -71,6 +72,7 @@ pub const ATTEMPTS: &[&Attempt] = &[
     &rename_workspace::ATTEMPT,
     &git_in_the_command_line::ATTEMPT,
     &symlink_out::ATTEMPT,
+    &swapped_symlink::ATTEMPT,
     &hard_link::ATTEMPT,
     &denied_spellings::ATTEMPT,
     &denied_through_a_link::ATTEMPT,
