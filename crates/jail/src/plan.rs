@@ -16,7 +16,7 @@ pub(crate) fn world(sandbox: &SandboxPolicy, limits: &Limits) -> World {
 }
 
 /// Folders that commands have for themselves: what the machine has there is out of sight anyway.
-const REPLACED: &[&str] = &["/run", "/var/run", "/tmp", "/dev"];
+const REPLACED: &[&str] = &["/run", "/var/run", "/dev"];
 
 /// The sockets of the machine that somebody listens on, by their paths. A read-only mount does
 /// not keep a program from connecting to one, and many lead out of the fence.
@@ -26,7 +26,8 @@ pub(crate) fn machine_sockets() -> Vec<PathBuf> {
     };
     let mut paths: Vec<PathBuf> = table
         .lines()
-        .filter_map(|line| line.find('/').map(|at| PathBuf::from(&line[at..])))
+        // The last column is the name; one without a slash in front is not a path from here.
+        .filter_map(|line| line.find(" /").map(|at| PathBuf::from(&line[at + 1..])))
         .filter(|path| !REPLACED.iter().any(|folder| path.starts_with(folder)))
         .collect();
     paths.sort();
@@ -52,7 +53,10 @@ pub(crate) fn fence(
     let mut fence = assemble(sandbox, tmp, sockets)?;
     let roots: Vec<PathBuf> = fence.writable.iter().map(RawPath::to_path).collect();
     let in_a_root = |path: &PathBuf| roots.iter().any(|root| path.starts_with(root));
-    let outside = machine_sockets.iter().filter(|path| !in_a_root(path));
+    let out_of_sight = |path: &PathBuf| tmp != Tmp::Machine && path.starts_with("/tmp");
+    let outside = machine_sockets
+        .iter()
+        .filter(|path| !in_a_root(path) && !out_of_sight(path));
     fence
         .denied
         .extend(outside.map(|path| RawPath::from(path.as_path())));

@@ -32,7 +32,8 @@ pub struct Transcript {
     name: String,
     stdout: HeadTail,
     stderr: HeadTail,
-    both: HeadTail,
+    /// Kept only once both streams have printed: until then it would be a copy of one of them.
+    both: Option<HeadTail>,
     spill: Option<Spill>,
     spill_failed: bool,
 }
@@ -58,7 +59,7 @@ impl Transcript {
             name: name.into(),
             stdout: buffer(),
             stderr: buffer(),
-            both: buffer(),
+            both: None,
             spill: None,
             spill_failed: false,
             limits,
@@ -68,24 +69,39 @@ impl Transcript {
     /// Takes in what a stream gave.
     pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
         self.spill(bytes);
-        match stream {
-            Stream::Stdout => self.stdout.push(bytes),
-            Stream::Stderr => self.stderr.push(bytes),
+        let (own, other) = match stream {
+            Stream::Stdout => (&mut self.stdout, &self.stderr),
+            Stream::Stderr => (&mut self.stderr, &self.stdout),
+        };
+        if self.both.is_none() && other.total() > 0 {
+            self.both = Some(other.clone());
         }
-        self.both.push(bytes);
+        own.push(bytes);
+        if let Some(both) = &mut self.both {
+            both.push(bytes);
+        }
     }
 
     /// How many bytes have come.
     pub fn total(&self) -> u64 {
-        self.both.total()
+        self.stdout.total() + self.stderr.total()
+    }
+
+    /// Both streams in the order they came.
+    fn both(&self) -> &HeadTail {
+        match &self.both {
+            Some(both) => both,
+            None if self.stderr.total() > 0 => &self.stderr,
+            None => &self.stdout,
+        }
     }
 
     /// Ends the transcript.
     pub fn finish(self) -> Captured {
         Captured {
+            both: self.both().clone(),
             stdout: self.stdout,
             stderr: self.stderr,
-            both: self.both,
             file: self.spill.map(|spill| spill.path().to_path_buf()),
         }
     }
@@ -96,15 +112,14 @@ impl Transcript {
         if self.spill_failed {
             return;
         }
-        let result = match (&mut self.spill, &self.limits.spill) {
-            (Some(spill), _) => spill.push(bytes),
-            (None, Some(place))
-                if self.both.total() + bytes.len() as u64 > self.limits.spill_after as u64 =>
-            {
-                let so_far = [self.both.head(), &self.both.tail(), bytes].concat();
-                Spill::start(place, &self.name, &so_far).map(|spill| self.spill = Some(spill))
-            }
-            (None, _) => Ok(()),
+        let long = self.total() + bytes.len() as u64 > self.limits.spill_after as u64;
+        let result = if let Some(spill) = &mut self.spill {
+            spill.push(bytes)
+        } else if let Some(place) = self.limits.spill.as_ref().filter(|_| long) {
+            let so_far = [self.both().head(), &self.both().tail(), bytes].concat();
+            Spill::start(place, &self.name, &so_far).map(|spill| self.spill = Some(spill))
+        } else {
+            Ok(())
         };
         if result.is_err() {
             if let Some(spill) = self.spill.take() {
