@@ -143,7 +143,10 @@ pub(crate) fn agrees_with_node() {
     else {
         let required = std::env::var("RINGFENCE_REQUIRE").unwrap_or_default();
         let named = |name: &str| required.split(',').any(|word| word.trim() == name);
-        assert!(!named("node") && !named("all"), "node is required and not here");
+        assert!(
+            !named("node") && !named("all"),
+            "node is required and not here"
+        );
         println!("node is not here: nothing to compare with");
         return;
     };
