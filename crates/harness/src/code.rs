@@ -48,15 +48,26 @@ impl Engine {
         Ok(result)
     }
 
+    fn pool_config(&self) -> PoolConfig {
+        let pool = &self.config.script.worker_pool;
+        PoolConfig {
+            ready: usize::try_from(pool.size).unwrap_or(usize::MAX).max(1),
+            recycle_after: if pool.reuse_workers {
+                pool.max_scripts_per_worker.max(1)
+            } else {
+                1
+            },
+            ..PoolConfig::default()
+        }
+    }
+
     async fn evaluate(
         &self,
         source: String,
         options: CodeOptions,
         deadline: Option<Duration>,
     ) -> CodeExecutionResult {
-        let pool = self
-            .scripts
-            .get_or_init(|| Pool::new(PoolConfig::default()));
+        let pool = self.scripts.get_or_init(|| Pool::new(self.pool_config()));
         let mut run = pool.run_code(source, options);
         let Some(deadline) = deadline else {
             return run.await;

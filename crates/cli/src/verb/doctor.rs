@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ringfence::jail::doctor::{self, Finding, State};
+use ringfence::script::{CodeOptions, Pool, PoolConfig};
 use serde_json::json;
 
 use crate::paint;
@@ -17,9 +18,33 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+/// Runs a script in a worker of its own.
+async fn script_worker() -> Finding {
+    let pool = Pool::new(PoolConfig::default());
+    let warm = pool.warm().await;
+    let started = Instant::now();
+    let result = pool.run_code("export default 1", CodeOptions::new()).await;
+    let (state, detail) = match (warm, result.error) {
+        (Ok(()), None) => (
+            State::Available,
+            "a fresh process for every script".to_owned(),
+        ),
+        (Err(error), _) => (State::Missing, error.to_string()),
+        (Ok(()), Some(error)) => (State::Missing, format!("{}: {}", error.name, error.message)),
+    };
+    let cost_micros = u64::try_from(started.elapsed().as_micros()).ok();
+    Finding {
+        name: "script worker",
+        state,
+        detail,
+        cost_micros,
+    }
+}
+
 pub(crate) async fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let started = Instant::now();
-    let findings = doctor::examine().await;
+    let mut findings = doctor::examine().await;
+    findings.push(script_worker().await);
     if arguments.json {
         paint::line(&serde_json::to_string_pretty(
             &json!({ "mechanisms": findings }),

@@ -64,6 +64,7 @@ const RUNAWAYS: &[&str] = &[
     "report(1); const f = () => Promise.resolve().then(f); await f(); export default 1",
     "report(1); /^(a+)+$/.test('a'.repeat(40) + 'b'); export default 1",
     "report(1); let s = 'x'.repeat(2 ** 26); while (true) s.replaceAll('x', 'yy').length;",
+    "report(1); 'x'.repeat(2 ** 28).replaceAll('x', 'yy'); while (true) {}",
     "report(1); const s = 'a'.repeat(2 ** 22); while (true) s.indexOf('a'.repeat(2 ** 21) + 'b');",
     "report(1); const a = Array(2 ** 21).fill('xxxxxxxx'); while (true) a.join('y').length;",
     "report(1); const a = Array(2 ** 20).fill(1); while (true) [...a, ...a].length;",
@@ -79,7 +80,7 @@ cases! {
         let _ = stage;
         let pool = pool();
         for source in RUNAWAYS {
-            let options = plain().memory_limit_bytes(512 << 20);
+            let options = plain().memory_limit_bytes(4 << 30);
             let run = reporting(&pool, source, options).await;
             let pid = run.pid().unwrap();
             let began = Instant::now();
