@@ -73,23 +73,47 @@ pub(crate) fn degraded_fence(sandbox: &SandboxPolicy) -> Result<Fence, LaunchErr
 }
 
 fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence, LaunchError> {
-    let mut writable = Vec::new();
+    // Each root as it was given, and with every link in it followed.
+    let mut roots = Vec::new();
     for root in sandbox.effective_writable_roots() {
-        writable.push(resolved(root)?);
+        roots.push((root.clone(), resolved(root)?));
     }
     if tmp == Tmp::Machine && sandbox.mode == SandboxMode::WorkspaceWrite {
-        writable.push(resolved(Path::new("/tmp"))?);
+        roots.push((PathBuf::from("/tmp"), resolved(Path::new("/tmp"))?));
     }
-    let raw = |paths: &[PathBuf]| paths.iter().map(|path| tidy(path)).collect();
+    // What may not be read may not be made either: a key of somebody else's in a folder for keys
+    // that does not exist yet is as bad as reading one.
+    let in_roots = sandbox
+        .denied_reads
+        .iter()
+        .filter_map(|path| in_a_root(path, &roots));
+    let protected = sandbox.protected_paths.iter().map(|path| {
+        let moved = path
+            .is_absolute()
+            .then(|| in_a_root(path, &roots))
+            .flatten();
+        moved.unwrap_or_else(|| path.clone())
+    });
     Ok(Fence {
-        writable: writable
+        protected: protected.chain(in_roots).map(|path| tidy(&path)).collect(),
+        writable: roots
             .iter()
-            .map(|path| RawPath::from(path.as_path()))
+            .map(|(_, root)| RawPath::from(root.as_path()))
             .collect(),
-        protected: raw(&sandbox.protected_paths),
-        denied: raw(&sandbox.denied_reads),
+        denied: sandbox.denied_reads.iter().map(|path| tidy(path)).collect(),
         tmp,
         sockets,
+    })
+}
+
+/// A path in one of the roots, by the root's resolved name; nothing for a path elsewhere.
+fn in_a_root(path: &Path, roots: &[(PathBuf, PathBuf)]) -> Option<PathBuf> {
+    roots.iter().find_map(|(given, root)| {
+        let inside = path
+            .strip_prefix(given)
+            .or_else(|_| path.strip_prefix(root))
+            .ok()?;
+        (!inside.as_os_str().is_empty()).then(|| root.join(inside))
     })
 }
 

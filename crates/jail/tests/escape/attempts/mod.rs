@@ -17,6 +17,7 @@ mod kernel_keys_and_programs;
 mod machine_sockets;
 mod machine_tmp;
 mod missing_hook;
+mod missing_keys;
 mod missing_repository;
 mod missing_settings;
 mod mounts;
@@ -67,6 +68,7 @@ pub const ATTEMPTS: &[&Attempt] = &[
     &missing_hook::ATTEMPT,
     &missing_repository::ATTEMPT,
     &missing_settings::ATTEMPT,
+    &missing_keys::ATTEMPT,
     &settings_by_rename::ATTEMPT,
     &rename_parent::ATTEMPT,
     &rename_workspace::ATTEMPT,
