@@ -11,13 +11,19 @@ use crate::permissions::{Limits, SandboxPolicy};
 
 /// Proof that an action was judged and may happen.
 ///
-/// ```compile_fail
+/// ```compile_fail,E0451
 /// // There is no way to make one from outside.
-/// let permit = ringfence_policy::Permit { action: todo!(), confinement: todo!(), basis: todo!() };
+/// use ringfence_policy::{Action, Permit, permit::{Basis, Confinement}};
+/// fn forge(action: Action, confinement: Confinement, basis: Basis) -> Permit {
+///     Permit { action, confinement, basis }
+/// }
 /// ```
 ///
-/// ```compile_fail
-/// let permit = ringfence_policy::Permit::new(todo!(), todo!(), todo!());
+/// ```compile_fail,E0624
+/// use ringfence_policy::{Action, Permit, permit::{Basis, Confinement}};
+/// fn forge(action: Action, confinement: Confinement, basis: Basis) -> Permit {
+///     Permit::new(action, confinement, basis)
+/// }
 /// ```
 ///
 /// ```compile_fail

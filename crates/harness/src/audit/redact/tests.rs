@@ -17,7 +17,7 @@ fn secrets_are_taken_out_of_texts() {
         "STRIPE_KEY=‹abc› x",
         "PGPASSWORD=‹abc› psql",
         "DB_PASS=‹abc› REDISCLI_AUTH=‹def› x",
-        "echo '//registry.npmjs.org/:_auth=‹abc›' >> .npmrc",
+        "echo '//registry.example.com/:_auth=‹abc›' >> .npmrc",
         "aws configure set aws_secret_access_key ‹abc›",
         "python3 -c 'os.environ[\"TOKEN\"] = \"‹abc›\"'",
         "kubectl create secret generic x --from-literal=password=‹abc›",
