@@ -17,6 +17,7 @@ mod attempts;
 mod fence;
 mod probe;
 
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -46,12 +47,9 @@ fn main() {
         _ => {}
     }
     let root = identity::is_root();
-    if root {
-        // Made before the trials start: a program that is being written while another thread
-        // forks cannot be executed.
-        let copy = user_copy().expect("a copy of this program for the ordinary user");
-        USER_COPY.set(copy).ok();
-    }
+    // Made before the trials start: a program that is being written while another thread forks
+    // cannot be executed.
+    COPY.set(Copy::make().expect("a copy of this program")).ok();
     let mut trials = Vec::new();
     for attempt in ATTEMPTS {
         trials.push(Trial::test(format!("user::{}", attempt.name), || {
@@ -77,38 +75,53 @@ fn main() {
         );
     }
     let failed = conclusion.has_failed();
-    if let Some((folder, _, _)) = USER_COPY.get() {
-        let _ = std::fs::remove_dir_all(folder.path());
+    if let Some(copy) = COPY.get() {
+        let _ = std::fs::remove_dir_all(copy.folder.path());
     }
     std::process::exit(if failed { 101 } else { 0 });
 }
 
-static USER_COPY: OnceLock<(TempDir, PathBuf, Account)> = OnceLock::new();
+static COPY: OnceLock<Copy> = OnceLock::new();
 
-/// This program, where the ordinary user can read it.
-fn user_copy() -> Result<(TempDir, PathBuf, Account), String> {
-    let user = identity::ordinary_user()?;
-    let folder = tempfile::Builder::new()
-        .prefix("escape-")
-        .tempdir_in("/var/tmp")
-        .unwrap();
-    let program = folder.path().join("escape");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    std::os::unix::fs::chown(folder.path(), Some(user.uid), Some(user.gid)).unwrap();
-    Ok((folder, program, user))
+/// This program, where an ordinary user can read it, and outside `/tmp`, so that it can be run
+/// inside the fence wherever it was built.
+struct Copy {
+    folder: TempDir,
+    program: PathBuf,
+    /// The ordinary user, if this is root.
+    user: Option<Account>,
+}
+
+impl Copy {
+    fn make() -> Result<Self, String> {
+        let folder = tempfile::Builder::new()
+            .prefix("escape-")
+            .tempdir_in("/var/tmp")
+            .unwrap();
+        let program = folder.path().join("escape");
+        std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), mode).unwrap();
+        let user = if identity::is_root() {
+            Some(identity::ordinary_user()?)
+        } else {
+            None
+        };
+        Ok(Self {
+            folder,
+            program,
+            user,
+        })
+    }
 }
 
 /// Runs an attempt in a process of its own, as somebody.
 fn outer(attempt: &'static Attempt, who: Who) -> Result<(), Failed> {
-    let this = std::env::current_exe().unwrap();
-    let mut command = match (who, USER_COPY.get()) {
-        (Who::User, Some((_, program, user))) => {
-            let mut command = Command::new(program);
-            command.uid(user.uid).gid(user.gid).env("HOME", &user.home);
-            command
-        }
-        _ => Command::new(&this),
-    };
+    let copy = COPY.get().expect("made in main");
+    let mut command = Command::new(&copy.program);
+    if let (Who::User, Some(user)) = (who, &copy.user) {
+        command.uid(user.uid).gid(user.gid).env("HOME", &user.home);
+    }
     let output = command
         .args(["__attempt", attempt.name])
         .current_dir("/")
