@@ -196,6 +196,8 @@ proptest! {
             "while @; do :; done", "x=$( @ )", "case x in x) @;; esac", "! @", "time @", "cat <<EOF\n$( @ )\nEOF\n", "until @; do @; done",
         ]),
     ) {
+        // A comment would swallow the rest of the frame.
+        prop_assume!(!inner.contains('#'));
         let framed = frame.replace('@', &inner);
         prop_assert!(class(&framed) >= class(&inner), "{framed} is {}", class(&framed));
     }

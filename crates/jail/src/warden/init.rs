@@ -143,7 +143,21 @@ fn command_line(pid: i32) -> Option<String> {
         .map(String::from_utf8_lossy)
         .collect();
     let line: String = words.join(" ").chars().take(LONGEST).collect();
-    (!line.is_empty()).then_some(line)
+    if line.is_empty() {
+        name(pid)
+    } else {
+        Some(line)
+    }
+}
+
+/// The name of a process that has no command line, as one has for a moment while it executes a
+/// program, and for good once it has ended: only the latter is none.
+fn name(pid: i32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (before, after) = stat.rsplit_once(')')?;
+    let ended = matches!(after.trim_start().chars().next(), Some('Z' | 'X') | None);
+    let name = before.split_once('(')?.1;
+    (!ended).then(|| name.to_owned())
 }
 
 /// The processes that a process has started and not reaped.
