@@ -110,8 +110,10 @@ fn ask_on(mut terminal: File, text: &str, rules: &[(String, String)]) -> Answer 
             visible(summary)
         );
     }
-    let _ = write!(terminal, "\n{text}\n{keys} > ");
+    // What was typed before the question was seen does not answer it, and what is typed after
+    // is not lost.
     let before = one_key_at_a_time(&terminal);
+    let _ = write!(terminal, "\n{text}\n{keys} > ");
     let mut key = [0u8; 1];
     let answer = loop {
         match terminal.read(&mut key) {
