@@ -340,3 +340,26 @@ fn printing_a_gigabyte_needs_little_memory() {
     let mebibytes = usage.ru_maxrss / 1024;
     assert!(mebibytes < 64, "ringfence used {mebibytes} MiB");
 }
+
+#[test]
+fn settings_that_are_not_served_are_refused_and_not_ignored() {
+    let place = Place::new();
+    for (name, value) in [
+        ("RINGFENCE_SANDBOX_BACKEND", "container"),
+        ("RINGFENCE_SANDBOX_BACKEND", "bubblewrap"),
+        ("RINGFENCE_SANDBOX_NETWORK", "allow-list"),
+        ("RINGFENCE_BASH_ON_TIMEOUT", "background"),
+    ] {
+        let output = place
+            .ringfence(&["run", "--", "echo", "ran"])
+            .env(name, value)
+            .output();
+        let output = output.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(125), "{value}: {said}");
+        assert!(
+            output.stdout.is_empty() && said.contains("not available"),
+            "{value}: {said}"
+        );
+    }
+}

@@ -15,7 +15,7 @@ use ringfence_jail::{Input, Io, Session as Jail, SessionOptions, WardenProgram};
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Shell};
 use ringfence_policy::judge::{ApprovalKey, Bench, Escalation, Remembered, judge, judge_retry};
-use ringfence_policy::permissions::SandboxPolicy;
+use ringfence_policy::permissions::{Network, SandboxPolicy};
 use ringfence_policy::permit::Confinement;
 use ringfence_policy::propose::Proposal;
 use ringfence_policy::rule::Layer;
@@ -27,7 +27,7 @@ use ringfence_script::Pool;
 
 use crate::approval::Approver;
 use crate::audit::{self, AuditLog, CallId, Clock, SessionId, SystemClock};
-use crate::config::{Config, Degraded};
+use crate::config::{Backend, Config, Degraded, OnTimeout, ScriptRuntime};
 use crate::denial::{self, Denial, Scene};
 use crate::error::CallError;
 use crate::event::{Event, EventSink};
@@ -146,6 +146,7 @@ pub struct Outcome {
 impl Engine {
     /// Opens an engine.
     pub fn open(options: EngineOptions) -> Result<Self, CallError> {
+        refuse_what_is_not_there(&options.config)?;
         let mut sandbox = options
             .config
             .sandbox
@@ -628,6 +629,25 @@ impl Engine {
             })
         })
     }
+}
+
+/// Settings that are known and not served yet are errors: never ignored, never replaced by less.
+fn refuse_what_is_not_there(config: &Config) -> Result<(), CallError> {
+    let native = "use `auto` or `native`, or `sandbox.mode` to go without a fence";
+    let (setting, instead) = match (config.sandbox.backend, config.sandbox.network) {
+        (Backend::Bubblewrap, _) => ("sandbox.backend = \"bubblewrap\"", native),
+        (Backend::Container, _) => ("sandbox.backend = \"container\"", native),
+        (Backend::None, _) => ("sandbox.backend = \"none\"", native),
+        (_, Network::AllowList) => ("sandbox.network = \"allow-list\"", "use `off` or `full`"),
+        _ if config.bash.on_timeout == OnTimeout::Background => {
+            ("bash.on_timeout = \"background\"", "use `kill`")
+        }
+        _ if config.script.runtime == ScriptRuntime::InProcess => {
+            ("script.runtime = \"in-process\"", "use `quickjs`")
+        }
+        _ => return Ok(()),
+    };
+    Err(CallError::NotAvailable { setting, instead })
 }
 
 impl Drop for Engine {

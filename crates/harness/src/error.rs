@@ -65,6 +65,14 @@ pub enum CallError {
     /// Policy or a person said no.
     #[error("{0}")]
     Denied(Denial),
+    /// The configuration asks for something that this version does not have.
+    #[error("`{setting}` is not available in this version; {instead}")]
+    NotAvailable {
+        /// The setting and its value.
+        setting: &'static str,
+        /// What can be set instead.
+        instead: &'static str,
+    },
     /// The command could not be started.
     #[error(transparent)]
     Launch(#[from] LaunchError),
@@ -95,6 +103,7 @@ impl CallError {
             Self::EmptyCommand => "empty_command",
             Self::TimeoutTooLong { .. } => "timeout_too_long",
             Self::Workdir { .. } => "workdir_unusable",
+            Self::NotAvailable { .. } => "setting_not_available",
             Self::Denied(denial) => denial.code.name(),
             Self::Launch(error) => error.code(),
             Self::Audit(_) => "audit_failed",
