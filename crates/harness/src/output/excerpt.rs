@@ -1,7 +1,9 @@
 //! Text for a reply: whole if it fits, otherwise its beginning and its end with a line between
 //! that says what is missing.
 
-use super::HeadTail;
+use std::borrow::Cow;
+
+use super::{HeadTail, text};
 
 /// Text for a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,47 +19,44 @@ pub struct Excerpt {
 impl Excerpt {
     /// Cuts what a buffer kept to at most this many characters, the marker not counted.
     pub fn of(buffer: &HeadTail, most_chars: usize) -> Self {
-        let head = String::from_utf8_lossy(buffer.head()).into_owned();
-        let tail_bytes = buffer.tail();
+        let (head, tail) = (buffer.head(), buffer.tail());
         if buffer.dropped() == 0 {
-            let whole = [buffer.head(), &tail_bytes].concat();
-            return Self::of_text(&String::from_utf8_lossy(&whole), most_chars);
+            return Self::of_bytes(&[head, &tail].concat(), most_chars);
         }
-        // The tail begins in the middle of something: a character, at the worst.
-        let start = tail_bytes
-            .iter()
-            .take(3)
-            .take_while(|byte| **byte & 0xc0 == 0x80)
-            .count();
-        let tail = String::from_utf8_lossy(&tail_bytes[start..]).into_owned();
-        Self::joined(&head, &tail, most_chars, buffer.dropped() + start as u64)
+        // The head ends and the tail begins in the middle of something: a character, at the worst.
+        let head = &head[..head.len() - text::begun_character(head)];
+        let tail = &tail[text::ended_character(&tail)..];
+        Self::joined(
+            &Mended::of(head),
+            &Mended::of(tail),
+            buffer.total(),
+            most_chars,
+        )
     }
 
     /// Cuts a text to at most this many characters, the marker not counted.
     pub fn of_text(text: &str, most_chars: usize) -> Self {
-        if text.chars().count() <= most_chars {
+        Self::of_bytes(text.as_bytes(), most_chars)
+    }
+
+    fn of_bytes(bytes: &[u8], most_chars: usize) -> Self {
+        let whole = Mended::of(bytes);
+        if whole.text.chars().count() <= most_chars {
             return Self {
-                text: text.to_owned(),
+                text: whole.text.into_owned(),
                 omitted_bytes: 0,
                 lines_before_cut: None,
             };
         }
-        Self::joined(text, text, most_chars, 0)
+        Self::joined(&whole, &whole, bytes.len() as u64, most_chars)
     }
 
-    /// The beginning of one text and the end of another, half of the room for each. Where both are
-    /// the same text, what lies between counts as missing.
-    fn joined(head: &str, tail: &str, most_chars: usize, between: u64) -> Self {
+    /// The beginning of one text and the end of another, half of the room for each.
+    fn joined(head: &Mended<'_>, tail: &Mended<'_>, total: u64, most_chars: usize) -> Self {
         let half = most_chars / 2;
-        let start = &head[..line_border_before(head, half)];
-        let end = &tail[line_border_after(tail, half)..];
-        let same = std::ptr::eq(head, tail);
-        let omitted = if same {
-            head.len() - start.len() - end.len()
-        } else {
-            head.len() - start.len() + tail.len() - end.len()
-        } as u64
-            + between;
+        let (start, start_bytes) = head.before(line_border_before(&head.text, half));
+        let (end, end_bytes) = tail.after(line_border_after(&tail.text, half));
+        let omitted = total - (start_bytes + end_bytes) as u64;
         let gap = if start.is_empty() || start.ends_with('\n') {
             ""
         } else {
@@ -68,6 +67,31 @@ impl Excerpt {
             omitted_bytes: omitted,
             lines_before_cut: Some(start.lines().count() as u64),
         }
+    }
+}
+
+/// Bytes, and the text that is shown for them.
+struct Mended<'a> {
+    bytes: &'a [u8],
+    text: Cow<'a, str>,
+}
+
+impl<'a> Mended<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes);
+        Self { bytes, text }
+    }
+
+    /// The text before a border, and how many bytes it stands for.
+    fn before(&self, border: usize) -> (&str, usize) {
+        let bytes = text::bytes_behind(self.bytes, border);
+        (&self.text[..border], bytes)
+    }
+
+    /// The text after a border, and how many bytes it stands for.
+    fn after(&self, border: usize) -> (&str, usize) {
+        let bytes = self.bytes.len() - text::bytes_behind(self.bytes, border);
+        (&self.text[border..], bytes)
     }
 }
 
@@ -141,24 +165,48 @@ mod tests {
         assert_eq!(cut.text.matches('ü').count(), 20);
     }
 
+    #[test]
+    fn a_character_at_the_edge_of_what_was_kept_is_left_out() {
+        let cut = excerpt("€".repeat(100).as_bytes(), 20, 1000);
+        let expected = "€€€\n[… 282 bytes of output left out …]\n€€€";
+        assert_eq!((cut.text.as_str(), cut.omitted_bytes), (expected, 282));
+    }
+
     proptest! {
+        /// The text is that of so many first bytes, the marker, and that of so many last ones;
+        /// all that lies between is counted.
         #[test]
-        fn every_byte_is_either_shown_or_counted(text in "[a-zü\n]{0,300}", most in 0usize..80, room in 600usize..700) {
-            let cut = excerpt(text.as_bytes(), room, most);
-            let kept = if cut.lines_before_cut.is_none() {
-                vec![cut.text.len()]
-            } else {
-                let marker = format!("[… {} bytes of output left out …]\n", cut.omitted_bytes);
-                let (start, end) = cut.text.split_once(&marker).unwrap();
-                prop_assert!(text.ends_with(end));
-                // The marker gets a line of its own: the new line before it may not be the text's.
-                let bare = start.strip_suffix('\n').unwrap_or(start);
-                prop_assert!(text.starts_with(bare));
-                vec![start.len() + end.len(), bare.len() + end.len()]
+        fn every_byte_is_either_shown_or_counted(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    4 => "[a-zü€\n]{0,40}".prop_map(String::into_bytes),
+                    1 => prop::collection::vec(any::<u8>(), 0..6),
+                ],
+                0..12,
+            ),
+            most in 0usize..80,
+            room in 0usize..300,
+        ) {
+            let bytes = parts.concat();
+            let cut = excerpt(&bytes, room, most);
+            let Some(lines) = cut.lines_before_cut else {
+                prop_assert_eq!(cut.text, String::from_utf8_lossy(&bytes));
+                prop_assert_eq!(cut.omitted_bytes, 0);
+                return Ok(());
             };
-            let counted: Vec<u64> =
-                kept.iter().map(|kept| *kept as u64 + cut.omitted_bytes).collect();
-            prop_assert!(counted.contains(&(text.len() as u64)), "{:?} of {}", counted, text.len());
+            let marker = format!("[… {} bytes of output left out …]\n", cut.omitted_bytes);
+            let (start, end) = cut.text.split_once(&marker).unwrap();
+            let kept = bytes.len() - usize::try_from(cut.omitted_bytes).unwrap();
+            let shown = (0..=kept).any(|first| {
+                let before = String::from_utf8_lossy(&bytes[..first]);
+                let after = String::from_utf8_lossy(&bytes[bytes.len() - (kept - first)..]);
+                // The marker has a line of its own: the new line before it may not be the text's.
+                let same = start == before || start.strip_suffix('\n') == Some(&before);
+                same && end == after
+            });
+            prop_assert!(shown, "{:?} of {:?}", cut, bytes);
+            prop_assert_eq!(lines, start.lines().count() as u64);
+            prop_assert!(start.chars().count() + end.chars().count() <= most + 1);
         }
     }
 }

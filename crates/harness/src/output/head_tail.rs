@@ -1,5 +1,7 @@
 //! A buffer of fixed size that keeps the beginning and the end of what goes through it.
 
+use super::text;
+
 /// The first and the last bytes of a stream. Half of the room is for each.
 #[derive(Debug, Clone)]
 pub struct HeadTail {
@@ -9,6 +11,15 @@ pub struct HeadTail {
     next: usize,
     half: usize,
     total: u64,
+}
+
+/// How much a drain takes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drain {
+    /// Whole characters: the beginning of one whose rest has not come yet stays in.
+    Characters,
+    /// All there is, for the last time.
+    Everything,
 }
 
 impl HeadTail {
@@ -43,12 +54,32 @@ impl HeadTail {
         }
     }
 
-    /// How many bytes went through.
+    /// Takes out what came since the last drain, as a buffer of its own that knows what was
+    /// dropped. Each byte is taken out, or counted as dropped, exactly once.
+    pub fn drain(&mut self, drain: Drain) -> Self {
+        let empty = Self::new(self.half * 2);
+        let mut taken = std::mem::replace(self, empty);
+        taken.tail = taken.tail();
+        taken.next = 0;
+        if drain == Drain::Characters {
+            let last = if taken.tail.is_empty() {
+                &mut taken.head
+            } else {
+                &mut taken.tail
+            };
+            let begun = last.split_off(last.len() - text::begun_character(last));
+            taken.total -= begun.len() as u64;
+            self.push(&begun);
+        }
+        taken
+    }
+
+    /// How many bytes went through since the last drain.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// How many bytes were dropped from the middle.
+    /// How many of them were dropped from the middle.
     pub fn dropped(&self) -> u64 {
         self.total - (self.head.len() + self.tail.len()) as u64
     }
@@ -71,6 +102,18 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn a_drain_leaves_a_begun_character_for_the_next() {
+        let mut buffer = HeadTail::new(64);
+        buffer.push(b"a\xe2\x82");
+        assert_eq!(buffer.drain(Drain::Characters).head(), b"a");
+        buffer.push(b"\xac");
+        assert_eq!(buffer.drain(Drain::Characters).head(), "€".as_bytes());
+        buffer.push(b"\xe2\x82");
+        assert_eq!(buffer.drain(Drain::Everything).head(), b"\xe2\x82");
+        assert_eq!(buffer.drain(Drain::Everything).total(), 0);
+    }
+
     proptest! {
         #[test]
         fn keeps_what_a_plain_copy_has_at_both_ends(
@@ -90,6 +133,42 @@ mod tests {
             prop_assert_eq!(buffer.tail(), &rest[rest.len().saturating_sub(half)..]);
             let kept = head.len() + rest.len().min(half);
             prop_assert_eq!(buffer.dropped(), (all.len() - kept) as u64);
+        }
+
+        #[test]
+        fn drains_give_each_byte_exactly_once(
+            steps in prop::collection::vec(
+                prop_oneof![
+                    4 => prop::collection::vec(any::<u8>(), 0..30).prop_map(Some),
+                    2 => "[a-zä€𝄞]{0,9}".prop_map(|text| Some(text.into_bytes())),
+                    2 => Just(None),
+                ],
+                0..40,
+            ),
+            room in 0usize..64,
+        ) {
+            let mut buffer = HeadTail::new(room);
+            // The model: what has come and was not taken out yet, all of it.
+            let mut waiting: Vec<u8> = Vec::new();
+            let last = [(None, Drain::Everything)];
+            for (step, drain) in steps.into_iter().map(|step| (step, Drain::Characters)).chain(last) {
+                let Some(bytes) = step.filter(|_| drain == Drain::Characters) else {
+                    let taken = buffer.drain(drain);
+                    let count = usize::try_from(taken.total()).unwrap();
+                    prop_assert_eq!(count + usize::try_from(buffer.total()).unwrap(), waiting.len());
+                    let given: Vec<u8> = waiting.drain(..count).collect();
+                    let tail = taken.tail();
+                    prop_assert!(given.starts_with(taken.head()));
+                    prop_assert!(given.ends_with(&tail));
+                    let kept = (taken.head().len() + tail.len()) as u64;
+                    prop_assert_eq!(kept + taken.dropped(), given.len() as u64);
+                    prop_assert!(waiting.len() <= 3);
+                    continue;
+                };
+                buffer.push(&bytes);
+                waiting.extend(bytes);
+            }
+            prop_assert!(waiting.is_empty());
         }
     }
 }

@@ -3,14 +3,18 @@
 //! - [`HeadTail`]: the first and the last bytes of a stream of any length
 //! - [`Transcript`]: standard output, standard error and both in the order they came, and the file
 //!   that the whole goes to when it is long
+//! - [`Deltas`]: pieces of text that are handed on while it comes
 //! - [`Excerpt`]: text for a reply, cut at character and line borders
 
+mod delta;
 mod excerpt;
 mod head_tail;
 mod spill;
+mod text;
 mod transcript;
 
+pub use delta::{Delta, DeltaLimits, Deltas};
 pub use excerpt::Excerpt;
-pub use head_tail::HeadTail;
+pub use head_tail::{Drain, HeadTail};
 pub use spill::SpillPlace;
 pub use transcript::{Captured, Stream, Transcript, TranscriptLimits};
