@@ -26,8 +26,8 @@ impl Engine {
             bridges: Vec::new(),
         });
         // A script without bridges touches nothing: the permit is for the record.
-        drop(self.permit(call, action).await?);
-        self.tell(&Event::Begin {
+        drop(self.desk.permit(call, action).await?);
+        self.desk.tell(&Event::Begin {
             call: call.id.clone(),
             tool: "run_code".to_owned(),
             command: source.clone(),
@@ -38,9 +38,10 @@ impl Engine {
             Status::Success => "ok",
             other => other.as_str(),
         };
-        self.record_outcome(call, Err((code, started.elapsed())))?;
+        self.desk
+            .record_outcome(call, Err((code, started.elapsed())))?;
         let (id, duration) = (call.id.clone(), started.elapsed());
-        self.tell(&Event::End {
+        self.desk.tell(&Event::End {
             call: id,
             exit_code: None,
             duration,

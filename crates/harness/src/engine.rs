@@ -2,41 +2,39 @@
 //!
 //! judge → ask → settle → record → launch → drive → record → (denied? ask again, once)
 
+mod desk;
 mod record;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::{Duration, Instant};
 
 use ringfence_confine::account;
 use ringfence_jail::{Input, Io, Session as Jail, SessionOptions, WardenProgram};
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Shell};
-use ringfence_policy::judge::{ApprovalKey, Bench, Escalation, Remembered, judge, judge_retry};
-use ringfence_policy::permissions::{Network, SandboxPolicy};
+use ringfence_policy::judge::Escalation;
+use ringfence_policy::permissions::Network;
 use ringfence_policy::permit::Confinement;
-use ringfence_policy::propose::Proposal;
-use ringfence_policy::rule::Layer;
 use ringfence_policy::ruleset::RuleSet;
-use ringfence_policy::settle::{Answer, settle};
-use ringfence_policy::verdict::{Denial as Refusal, DenialCode, Grounds, Judgement, Question};
+use ringfence_policy::verdict::{Denial as Refusal, DenialCode, Judgement};
 use ringfence_policy::{Ground, Permit, Verdict};
 use ringfence_script::Pool;
 
 use crate::approval::Approver;
-use crate::audit::{self, AuditLog, CallId, Clock, SessionId, SystemClock};
+use crate::audit::{self, AuditLog, CallId, SessionId};
 use crate::config::{Backend, Config, Degraded, OnTimeout, ScriptRuntime};
 use crate::denial::{self, Denial, Scene};
 use crate::error::CallError;
 use crate::event::{Event, EventSink};
 use crate::execution::{Cancel, Ending, Execution, Timing, drive};
 use crate::output::{Excerpt, SpillPlace, Transcript, TranscriptLimits};
-use crate::rules;
 use crate::session::base_environment;
 use crate::tasks::Tasks;
-use record::{ActionRecord, Decided, millis, recorded, sandbox_name};
+pub(crate) use desk::Desk;
+use record::sandbox_name;
 
 pub use record::subject;
 
@@ -81,17 +79,9 @@ pub struct Engine {
     pub(crate) login: tokio::sync::OnceCell<Option<BTreeMap<String, String>>>,
     pub(crate) tasks: Tasks,
     pub(crate) scripts: OnceLock<Pool>,
-    sandbox: SandboxPolicy,
+    pub(crate) desk: Arc<Desk>,
     jail: Jail,
-    rules: RwLock<RuleSet>,
-    rules_file: Option<PathBuf>,
-    remembered: Mutex<Remembered>,
-    audit: Option<AuditLog>,
-    approver: Arc<dyn Approver>,
-    events: EventSink,
     scratch: Option<PathBuf>,
-    session: SessionId,
-    calls: AtomicU64,
 }
 
 /// One call on its way through.
@@ -166,51 +156,59 @@ impl Engine {
             account::own_uid(),
             jail.uid(),
         );
-        let engine = Self {
-            ground: Ground {
-                cwd: options.workspace.clone(),
-                workspace: options.workspace.clone(),
-                home: options.home,
-                writable: [sandbox.effective_writable_roots(), &[PathBuf::from("/tmp")]].concat(),
-            },
-            config: options.config,
-            shell: options.shell,
-            environment,
-            login: tokio::sync::OnceCell::new(),
-            tasks: Tasks::default(),
-            scripts: OnceLock::new(),
+        let ground = Ground {
+            cwd: options.workspace.clone(),
+            workspace: options.workspace.clone(),
+            home: options.home,
+            writable: [sandbox.effective_writable_roots(), &[PathBuf::from("/tmp")]].concat(),
+        };
+        let desk = Desk {
+            ground: ground.clone(),
             sandbox,
-            jail,
+            limits: options.config.limits.clone(),
+            approval: options.config.approval.policy,
+            patience: options.config.approval.timeout,
+            escalation: if options.config.sandbox.allow_disable_sandbox {
+                Escalation::Askable
+            } else {
+                Escalation::Off
+            },
             rules: RwLock::new(options.rules),
             rules_file: options.rules_file,
             remembered: Mutex::default(),
             audit: options.audit,
             approver: options.approver,
             events: options.events,
-            scratch: options.scratch,
             session: SessionId(crate::identifier::random("ses")),
             calls: AtomicU64::new(0),
         };
-        engine.record(|| {
+        desk.record(|| {
             audit::Record::SessionStarted(audit::SessionStarted {
-                session: engine.session.clone(),
+                session: desk.session.clone(),
                 cwd: options.workspace,
-                sandbox: engine.sandbox.mode.to_string(),
-                approval: engine.config.approval.policy.to_string(),
+                sandbox: desk.sandbox.mode.to_string(),
+                approval: desk.approval.to_string(),
                 front: options.front.to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             })
         })?;
-        Ok(engine)
+        Ok(Self {
+            ground,
+            config: options.config,
+            shell: options.shell,
+            environment,
+            login: tokio::sync::OnceCell::new(),
+            tasks: Tasks::default(),
+            scripts: OnceLock::new(),
+            desk: Arc::new(desk),
+            jail,
+            scratch: options.scratch,
+        })
     }
 
     /// A new call.
     pub fn new_call(&self) -> Call {
-        let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        Call {
-            id: CallId(format!("{}-{number}", self.session.0)),
-            cancel: Cancel::new(),
-        }
+        self.desk.new_call()
     }
 
     /// A command as a person would have it run: here, with the session's environment.
@@ -228,12 +226,7 @@ impl Engine {
 
     /// Says what would become of an action, and does nothing.
     pub fn check(&self, action: Action) -> Judgement {
-        let remembered = self
-            .remembered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        judge(action, &self.bench(&rules, &remembered))
+        self.desk.check(action)
     }
 
     /// Takes a command the whole way.
@@ -244,7 +237,7 @@ impl Engine {
         how: How,
     ) -> Result<Outcome, CallError> {
         let started = Instant::now();
-        (self.events)(&Event::Begin {
+        self.desk.tell(&Event::Begin {
             call: call.id.clone(),
             tool: command.tool.clone(),
             command: command.line.display(),
@@ -255,7 +248,7 @@ impl Engine {
             .as_ref()
             .ok()
             .map(|outcome| outcome.execution.exit_code());
-        (self.events)(&Event::End {
+        self.desk.tell(&Event::End {
             call: call.id.clone(),
             exit_code,
             duration: started.elapsed(),
@@ -279,7 +272,7 @@ impl Engine {
                 hint: None,
             }));
         }
-        let permit = self.permit(&call, action).await?;
+        let permit = self.desk.permit(&call, action).await?;
         self.execute(&call, permit, how, Heard::No).await
     }
 
@@ -290,141 +283,20 @@ impl Engine {
         how: How,
     ) -> Result<Outcome, CallError> {
         let action = Action::RunCommand(command);
-        let permit = self.permit(call, action.clone()).await?;
+        let permit = self.desk.permit(call, action.clone()).await?;
         let mut outcome = self.execute(call, permit, how, Heard::Yes).await?;
         if !outcome.denials.is_empty() && outcome.execution.ending == Ending::Exited {
-            match self.permit_retry(call, action, &outcome.denials).await? {
+            match self
+                .desk
+                .permit_retry(call, action, &outcome.denials)
+                .await?
+            {
                 Ok(permit) => outcome = self.execute(call, permit, how, Heard::Yes).await?,
                 Err(refusal) => outcome.not_retried = Some(refusal.to_string()),
             }
         }
         self.keep_what_remains(&mut outcome);
         Ok(outcome)
-    }
-
-    /// Judges an action and, if need be, asks about it.
-    pub(crate) async fn permit(&self, call: &Call, action: Action) -> Result<Permit, CallError> {
-        let record = ActionRecord::of(&action);
-        let Judgement { verdict, grounds } = self.check(action);
-        match verdict {
-            Verdict::Allow(permit) => {
-                self.record_intent(call, &record, Decided::by_policy(&permit, &grounds))?;
-                Ok(permit)
-            }
-            Verdict::Deny(refusal) => {
-                self.record_intent(call, &record, Decided::denied(&refusal, &grounds))?;
-                Err(CallError::Denied(refusal))
-            }
-            Verdict::Ask(question) => match self.ask(call, &record, question, &grounds).await? {
-                Ok(permit) => Ok(permit),
-                Err(refusal) => Err(CallError::Denied(refusal)),
-            },
-        }
-    }
-
-    /// Asks whether a command that the fence refused something may run again without it.
-    async fn permit_retry(
-        &self,
-        call: &Call,
-        action: Action,
-        denials: &[Denial],
-    ) -> Result<Result<Permit, Refusal>, CallError> {
-        let record = ActionRecord::of(&action);
-        let denied = denials.iter().map(Denial::line).collect();
-        let verdict = {
-            let remembered = self
-                .remembered
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-            judge_retry(action, denied, &self.bench(&rules, &remembered))
-        };
-        match verdict {
-            Verdict::Ask(question) => self.ask(call, &record, question, &Grounds::default()).await,
-            Verdict::Allow(permit) => Ok(Ok(permit)),
-            Verdict::Deny(refusal) => Ok(Err(refusal)),
-        }
-    }
-
-    /// Puts a question to the approver, with a limit on its time, and records both sides.
-    async fn ask(
-        &self,
-        call: &Call,
-        record: &ActionRecord,
-        question: Question,
-        grounds: &Grounds,
-    ) -> Result<Result<Permit, Refusal>, CallError> {
-        let asked = Instant::now();
-        self.record(|| {
-            audit::Record::ApprovalAsked(audit::ApprovalAsked {
-                call: call.id.clone(),
-                session: self.session.clone(),
-                command: record.command.clone(),
-                reason: question.because().to_owned(),
-                proposed_rule: question.proposals().first().map(Proposal::summary),
-                justification: record.justification.clone(),
-            })
-        })?;
-        let limit = self.config.approval.timeout;
-        let answer = tokio::time::timeout(limit, self.approver.ask(&question, grounds))
-            .await
-            .unwrap_or(Answer::TimedOut);
-        self.record(|| {
-            audit::Record::ApprovalAnswered(audit::ApprovalAnswered {
-                call: call.id.clone(),
-                session: self.session.clone(),
-                answer: recorded(&answer),
-                by: self.approver.name().to_owned(),
-                waited_ms: millis(asked.elapsed()),
-                rule: match &answer {
-                    Answer::ApprovedWithRule(rule) => Some(rule.clone()),
-                    _ => None,
-                },
-            })
-        })?;
-        let because = question.because().to_owned();
-        let key = ApprovalKey::of(&question);
-        let settled = settle(question, &answer);
-        match &settled {
-            Ok(permit) => {
-                if let Answer::ApprovedWithRule(rule) = &answer {
-                    self.keep_rule(call, rule, &because)?;
-                } else if answer == Answer::ApprovedForSession {
-                    let mut remembered = self
-                        .remembered
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner);
-                    remembered.insert(key);
-                }
-                let by = Some(self.approver.name());
-                self.record_intent(call, record, Decided::approved(permit, &because, by))?;
-            }
-            Err(refusal) => {
-                self.record_intent(call, record, Decided::denied(refusal, grounds))?;
-            }
-        }
-        Ok(settled)
-    }
-
-    /// Keeps an approved rule: in the file, and for the calls that follow.
-    fn keep_rule(&self, call: &Call, rule: &str, because: &str) -> Result<(), CallError> {
-        let layer = if self.rules_file.is_some() {
-            Layer::User
-        } else {
-            Layer::Session
-        };
-        if let Some(path) = &self.rules_file {
-            rules::add(path, rule, because, SystemClock.now())?;
-        } else {
-            self.notice(call, "the rule holds for this session only".to_owned());
-        }
-        let kept = RuleSet::parse(layer, "the approved rule", rule)
-            .map_err(rules::RulesFileError::from)?;
-        self.rules
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend(kept);
-        Ok(())
     }
 
     /// Runs what is permitted. The intent is on record already; the outcome follows.
@@ -448,7 +320,8 @@ impl Engine {
         let execution = match self.launch_and_drive(call, permit, how, heard).await {
             Ok(execution) => execution,
             Err(error) => {
-                self.record_outcome(call, Err((error.code(), started.elapsed())))?;
+                self.desk
+                    .record_outcome(call, Err((error.code(), started.elapsed())))?;
                 return Err(error);
             }
         };
@@ -464,7 +337,8 @@ impl Engine {
                 &text,
             )
         });
-        self.record_outcome(call, Ok((&execution, !denials.is_empty())))?;
+        self.desk
+            .record_outcome(call, Ok((&execution, !denials.is_empty())))?;
         Ok(Outcome {
             execution,
             denials,
@@ -493,7 +367,7 @@ impl Engine {
         let transcript = Transcript::new(call.id.0.clone(), self.transcript_limits());
         let listen = |stream, bytes: &[u8]| {
             if heard == Heard::Yes {
-                (self.events)(&Event::Output {
+                self.desk.tell(&Event::Output {
                     call: call.id.clone(),
                     stream,
                     bytes,
@@ -525,22 +399,6 @@ impl Engine {
         }
     }
 
-    fn bench<'a>(&'a self, rules: &'a RuleSet, remembered: &'a Remembered) -> Bench<'a> {
-        Bench {
-            ground: &self.ground,
-            sandbox: &self.sandbox,
-            limits: &self.config.limits,
-            approval: self.config.approval.policy,
-            escalation: if self.config.sandbox.allow_disable_sandbox {
-                Escalation::Askable
-            } else {
-                Escalation::Off
-            },
-            rules,
-            remembered,
-        }
-    }
-
     /// The user's shell.
     pub fn shell(&self) -> &Shell {
         &self.shell
@@ -549,85 +407,6 @@ impl Engine {
     /// An outcome as JSON, with spec 2's field names.
     pub fn exec_output(&self, outcome: &Outcome) -> serde_json::Value {
         crate::tools::exec_output(self, outcome)
-    }
-
-    pub(crate) fn tell(&self, event: &Event<'_>) {
-        (self.events)(event);
-    }
-
-    pub(crate) fn notice(&self, call: &Call, text: String) {
-        (self.events)(&Event::Notice {
-            call: call.id.clone(),
-            text,
-        });
-    }
-
-    fn record(&self, record: impl FnOnce() -> audit::Record) -> Result<(), CallError> {
-        match &self.audit {
-            Some(log) => Ok(log.record(record())?),
-            None => Ok(()),
-        }
-    }
-
-    fn record_intent(
-        &self,
-        call: &Call,
-        action: &ActionRecord,
-        decided: Decided<'_>,
-    ) -> Result<(), CallError> {
-        self.record(|| {
-            audit::Record::Intent(audit::Intent {
-                call: call.id.clone(),
-                session: self.session.clone(),
-                parent: None,
-                tool: action.tool.clone(),
-                command: action.command.clone(),
-                cwd: action
-                    .cwd
-                    .clone()
-                    .unwrap_or_else(|| self.ground.cwd.clone()),
-                sandbox: decided.sandbox.to_owned(),
-                verdict: decided.verdict,
-                reason: decided.reason,
-                rule: decided.rule,
-                approved_by: decided.by.map(str::to_owned),
-                justification: action.justification.clone(),
-            })
-        })
-    }
-
-    pub(crate) fn record_outcome(
-        &self,
-        call: &Call,
-        result: Result<(&Execution, bool), (&'static str, Duration)>,
-    ) -> Result<(), CallError> {
-        self.record(|| {
-            let (call, session) = (call.id.clone(), self.session.clone());
-            audit::Record::Outcome(match result {
-                Ok((execution, denied_by_sandbox)) => audit::Outcome {
-                    call,
-                    session,
-                    exit_code: Some(execution.exit_code()),
-                    duration_ms: millis(execution.duration),
-                    timed_out: execution.ending == Ending::TimedOut,
-                    denied_by_sandbox,
-                    stdout_bytes: execution.output.stdout.total(),
-                    stderr_bytes: execution.output.stderr.total(),
-                    error: None,
-                },
-                Err((code, duration)) => audit::Outcome {
-                    call,
-                    session,
-                    exit_code: None,
-                    duration_ms: millis(duration),
-                    timed_out: false,
-                    denied_by_sandbox: false,
-                    stdout_bytes: 0,
-                    stderr_bytes: 0,
-                    error: Some(code.to_owned()),
-                },
-            })
-        })
     }
 }
 
@@ -652,9 +431,9 @@ fn refuse_what_is_not_there(config: &Config) -> Result<(), CallError> {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        let session = self.session.clone();
-        let calls = self.calls.load(Ordering::Relaxed);
-        let _ = self.record(|| {
+        let session = self.desk.session.clone();
+        let calls = self.desk.calls();
+        let _ = self.desk.record(|| {
             audit::Record::SessionEnded(audit::SessionEnded {
                 session,
                 calls,

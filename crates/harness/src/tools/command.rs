@@ -119,7 +119,7 @@ async fn take_login_environment(engine: &Engine, call: &Call) -> Option<BTreeMap
         _ => None,
     };
     if login.is_none() {
-        engine.notice(
+        engine.desk.notice(
             call,
             "the login environment could not be taken; the profile is read by every command"
                 .to_owned(),

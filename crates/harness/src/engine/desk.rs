@@ -1,0 +1,289 @@
+//! The desk: where actions are judged, asked about and put on record.
+//!
+//! Commands come here through the engine and connections through the network's gate, which live
+//! apart from each other: the desk is what they share. It starts nothing.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use ringfence_policy::action::Action;
+use ringfence_policy::judge::{ApprovalKey, Bench, Escalation, Remembered, judge, judge_retry};
+use ringfence_policy::permissions::{ApprovalPolicy, Limits, SandboxPolicy};
+use ringfence_policy::propose::Proposal;
+use ringfence_policy::rule::Layer;
+use ringfence_policy::ruleset::RuleSet;
+use ringfence_policy::settle::{Answer, settle};
+use ringfence_policy::verdict::{Denial as Refusal, Grounds, Judgement, Question};
+use ringfence_policy::{Ground, Permit, Verdict};
+
+use super::Call;
+use super::record::{ActionRecord, Decided, millis, recorded};
+use crate::approval::Approver;
+use crate::audit::{self, AuditLog, CallId, Clock, SessionId, SystemClock};
+use crate::denial::Denial;
+use crate::error::CallError;
+use crate::event::{Event, EventSink};
+use crate::execution::{Cancel, Ending, Execution};
+use crate::rules;
+
+/// The desk of a session.
+pub(crate) struct Desk {
+    pub(crate) ground: Ground,
+    pub(crate) sandbox: SandboxPolicy,
+    pub(crate) limits: Limits,
+    pub(crate) approval: ApprovalPolicy,
+    /// How long a question waits for its answer.
+    pub(crate) patience: Duration,
+    pub(crate) escalation: Escalation,
+    pub(crate) rules: RwLock<RuleSet>,
+    pub(crate) rules_file: Option<PathBuf>,
+    pub(crate) remembered: Mutex<Remembered>,
+    pub(crate) audit: Option<AuditLog>,
+    pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) events: EventSink,
+    pub(crate) session: SessionId,
+    pub(crate) calls: AtomicU64,
+}
+
+impl Desk {
+    /// A new call.
+    pub(crate) fn new_call(&self) -> Call {
+        let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        Call {
+            id: CallId(format!("{}-{number}", self.session.0)),
+            cancel: Cancel::new(),
+        }
+    }
+
+    /// How many calls there have been.
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Says what would become of an action, and does nothing.
+    pub(crate) fn check(&self, action: Action) -> Judgement {
+        let remembered = self
+            .remembered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        judge(action, &self.bench(&rules, &remembered))
+    }
+
+    /// Judges an action and, if need be, asks about it.
+    pub(crate) async fn permit(&self, call: &Call, action: Action) -> Result<Permit, CallError> {
+        let record = ActionRecord::of(&action);
+        let Judgement { verdict, grounds } = self.check(action);
+        match verdict {
+            Verdict::Allow(permit) => {
+                self.record_intent(call, &record, Decided::by_policy(&permit, &grounds))?;
+                Ok(permit)
+            }
+            Verdict::Deny(refusal) => {
+                self.record_intent(call, &record, Decided::denied(&refusal, &grounds))?;
+                Err(CallError::Denied(refusal))
+            }
+            Verdict::Ask(question) => match self.ask(call, &record, question, &grounds).await? {
+                Ok(permit) => Ok(permit),
+                Err(refusal) => Err(CallError::Denied(refusal)),
+            },
+        }
+    }
+
+    /// Asks whether a command that the fence refused something may run again without it.
+    pub(crate) async fn permit_retry(
+        &self,
+        call: &Call,
+        action: Action,
+        denials: &[Denial],
+    ) -> Result<Result<Permit, Refusal>, CallError> {
+        let record = ActionRecord::of(&action);
+        let denied = denials.iter().map(Denial::line).collect();
+        let verdict = {
+            let remembered = self
+                .remembered
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+            judge_retry(action, denied, &self.bench(&rules, &remembered))
+        };
+        match verdict {
+            Verdict::Ask(question) => self.ask(call, &record, question, &Grounds::default()).await,
+            Verdict::Allow(permit) => Ok(Ok(permit)),
+            Verdict::Deny(refusal) => Ok(Err(refusal)),
+        }
+    }
+
+    /// Puts a question to the approver, with a limit on its time, and records both sides.
+    async fn ask(
+        &self,
+        call: &Call,
+        record: &ActionRecord,
+        question: Question,
+        grounds: &Grounds,
+    ) -> Result<Result<Permit, Refusal>, CallError> {
+        let asked = Instant::now();
+        self.record(|| {
+            audit::Record::ApprovalAsked(audit::ApprovalAsked {
+                call: call.id.clone(),
+                session: self.session.clone(),
+                command: record.command.clone(),
+                reason: question.because().to_owned(),
+                proposed_rule: question.proposals().first().map(Proposal::summary),
+                justification: record.justification.clone(),
+            })
+        })?;
+        let answer = tokio::time::timeout(self.patience, self.approver.ask(&question, grounds))
+            .await
+            .unwrap_or(Answer::TimedOut);
+        self.record(|| {
+            audit::Record::ApprovalAnswered(audit::ApprovalAnswered {
+                call: call.id.clone(),
+                session: self.session.clone(),
+                answer: recorded(&answer),
+                by: self.approver.name().to_owned(),
+                waited_ms: millis(asked.elapsed()),
+                rule: match &answer {
+                    Answer::ApprovedWithRule(rule) => Some(rule.clone()),
+                    _ => None,
+                },
+            })
+        })?;
+        let because = question.because().to_owned();
+        let key = ApprovalKey::of(&question);
+        let settled = settle(question, &answer);
+        match &settled {
+            Ok(permit) => {
+                if let Answer::ApprovedWithRule(rule) = &answer {
+                    self.keep_rule(call, rule, &because)?;
+                } else if answer == Answer::ApprovedForSession {
+                    let mut remembered = self
+                        .remembered
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner);
+                    remembered.insert(key);
+                }
+                let by = Some(self.approver.name());
+                self.record_intent(call, record, Decided::approved(permit, &because, by))?;
+            }
+            Err(refusal) => {
+                self.record_intent(call, record, Decided::denied(refusal, grounds))?;
+            }
+        }
+        Ok(settled)
+    }
+
+    /// Keeps an approved rule: in the file, and for the calls that follow.
+    fn keep_rule(&self, call: &Call, rule: &str, because: &str) -> Result<(), CallError> {
+        let layer = if self.rules_file.is_some() {
+            Layer::User
+        } else {
+            Layer::Session
+        };
+        if let Some(path) = &self.rules_file {
+            rules::add(path, rule, because, SystemClock.now())?;
+        } else {
+            self.notice(call, "the rule holds for this session only".to_owned());
+        }
+        let kept = RuleSet::parse(layer, "the approved rule", rule)
+            .map_err(rules::RulesFileError::from)?;
+        self.rules
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(kept);
+        Ok(())
+    }
+
+    fn bench<'a>(&'a self, rules: &'a RuleSet, remembered: &'a Remembered) -> Bench<'a> {
+        Bench {
+            ground: &self.ground,
+            sandbox: &self.sandbox,
+            limits: &self.limits,
+            approval: self.approval,
+            escalation: self.escalation,
+            rules,
+            remembered,
+        }
+    }
+
+    pub(crate) fn tell(&self, event: &Event<'_>) {
+        (self.events)(event);
+    }
+
+    pub(crate) fn notice(&self, call: &Call, text: String) {
+        (self.events)(&Event::Notice {
+            call: call.id.clone(),
+            text,
+        });
+    }
+
+    pub(crate) fn record(&self, record: impl FnOnce() -> audit::Record) -> Result<(), CallError> {
+        match &self.audit {
+            Some(log) => Ok(log.record(record())?),
+            None => Ok(()),
+        }
+    }
+
+    fn record_intent(
+        &self,
+        call: &Call,
+        action: &ActionRecord,
+        decided: Decided<'_>,
+    ) -> Result<(), CallError> {
+        self.record(|| {
+            audit::Record::Intent(audit::Intent {
+                call: call.id.clone(),
+                session: self.session.clone(),
+                parent: None,
+                tool: action.tool.clone(),
+                command: action.command.clone(),
+                cwd: action
+                    .cwd
+                    .clone()
+                    .unwrap_or_else(|| self.ground.cwd.clone()),
+                sandbox: decided.sandbox.to_owned(),
+                verdict: decided.verdict,
+                reason: decided.reason,
+                rule: decided.rule,
+                approved_by: decided.by.map(str::to_owned),
+                justification: action.justification.clone(),
+            })
+        })
+    }
+
+    pub(crate) fn record_outcome(
+        &self,
+        call: &Call,
+        result: Result<(&Execution, bool), (&'static str, Duration)>,
+    ) -> Result<(), CallError> {
+        self.record(|| {
+            let (call, session) = (call.id.clone(), self.session.clone());
+            audit::Record::Outcome(match result {
+                Ok((execution, denied_by_sandbox)) => audit::Outcome {
+                    call,
+                    session,
+                    exit_code: Some(execution.exit_code()),
+                    duration_ms: millis(execution.duration),
+                    timed_out: execution.ending == Ending::TimedOut,
+                    denied_by_sandbox,
+                    stdout_bytes: execution.output.stdout.total(),
+                    stderr_bytes: execution.output.stderr.total(),
+                    error: None,
+                },
+                Err((code, duration)) => audit::Outcome {
+                    call,
+                    session,
+                    exit_code: None,
+                    duration_ms: millis(duration),
+                    timed_out: false,
+                    denied_by_sandbox: false,
+                    stdout_bytes: 0,
+                    stderr_bytes: 0,
+                    error: Some(code.to_owned()),
+                },
+            })
+        })
+    }
+}
