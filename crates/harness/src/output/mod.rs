@@ -4,11 +4,13 @@
 //! - [`Transcript`]: standard output, standard error and both in the order they came, and the file
 //!   that the whole goes to when it is long
 //! - [`Deltas`]: pieces of text that are handed on while it comes
+//! - [`Screen`]: what somebody who looked at a terminal would see
 //! - [`Excerpt`]: text for a reply, cut at character and line borders
 
 mod delta;
 mod excerpt;
 mod head_tail;
+mod screen;
 mod spill;
 mod text;
 mod transcript;
@@ -16,5 +18,6 @@ mod transcript;
 pub use delta::{Delta, DeltaLimits, Deltas};
 pub use excerpt::Excerpt;
 pub use head_tail::{Drain, HeadTail};
+pub use screen::{Cursor, Face, LARGEST as LARGEST_SCREEN, Picture, Screen, TERM};
 pub use spill::SpillPlace;
 pub use transcript::{Captured, Stream, Transcript, TranscriptLimits};
