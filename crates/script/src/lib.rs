@@ -23,6 +23,7 @@ mod pool;
 mod protocol;
 mod runtime;
 mod thread;
+mod tool_source;
 mod typescript;
 mod value;
 mod worker;
@@ -31,11 +32,14 @@ use std::sync::{Arc, OnceLock};
 
 pub use host::{
     CodeExecution, CodeExecutionError, CodeExecutionLog, CodeExecutionResult, CodeOptions,
-    HostError, HostFunction, HostPromise, HostResult, Language, LogLevel, OptionsError,
-    ScriptFunction, Status,
+    ErrorOrigin, HostError, HostFunction, HostPromise, HostResult, Language, LogLevel,
+    OptionsError, Reply, ScriptFunction, Site, Status, ToolCall, ToolHost, ToolScript,
+    ToolScriptLimits, check_tool_script, run_tool_script,
 };
 pub use pool::{Pool, PoolConfig, WorkerProgram};
-pub use runtime::{Health, RunLimits, RuntimeError, ScriptRuntime, Seat, SeatEnding, SeatFuture};
+pub use runtime::{
+    Health, RealmKind, RunLimits, RuntimeError, ScriptRuntime, Seat, SeatEnding, SeatFuture,
+};
 pub use thread::ThreadRuntime;
 pub use value::{
     BigInt, DecodeError, ErrorValue, Function, Identity, JsonError, Limits, Shared, Value, View,

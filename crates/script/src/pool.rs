@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::host::{CodeExecution, CodeOptions};
 use crate::runtime::{
-    Health, RunLimits, RuntimeError, ScriptRuntime, Seat, SeatEnding, SeatFuture, Stop,
+    Health, RealmKind, RunLimits, RuntimeError, ScriptRuntime, Seat, SeatEnding, SeatFuture, Stop,
 };
 use crate::worker::WORKER_ARGUMENT;
 use crate::worker::control::{Notice, Order, PACKET};
@@ -41,6 +41,8 @@ pub enum WorkerProgram {
 pub struct PoolConfig {
     /// Who serves as worker.
     pub worker: WorkerProgram,
+    /// What kind of scripts its workers are made ready for. Others run too, a little later.
+    pub realm: RealmKind,
     /// Children that are forked ahead of need.
     pub ready: usize,
     /// Runs at the same time; more wait.
@@ -55,6 +57,7 @@ impl Default for PoolConfig {
     fn default() -> Self {
         Self {
             worker: WorkerProgram::default(),
+            realm: RealmKind::default(),
             ready: 2,
             concurrent: 64,
             recycle_after: 10_000,
@@ -315,9 +318,14 @@ impl Inner {
                     program: "current executable".to_owned(),
                     reason: error.to_string(),
                 })?;
-                (path, vec![WORKER_ARGUMENT.to_owned()])
+                let kind = self.config.realm.argument().to_owned();
+                (path, vec![WORKER_ARGUMENT.to_owned(), kind])
             }
-            WorkerProgram::Program { path, arguments } => (path.clone(), arguments.clone()),
+            WorkerProgram::Program { path, arguments } => {
+                let mut arguments = arguments.clone();
+                arguments.push(self.config.realm.argument().to_owned());
+                (path.clone(), arguments)
+            }
         };
         let mut command = Command::new(&path);
         // Nothing of the host's environment is of use to a script, and much of it is secret.

@@ -3,6 +3,7 @@
 //! Both sides use these types; neither trusts the other's lengths. Values inside frames stay bytes here: the
 //! host decodes them with `value::codec`, the worker with the engine's own reader.
 
+use crate::runtime::RealmKind;
 use crate::value::Limits;
 use crate::value::wire::{Reader, WireError, Writer};
 
@@ -79,7 +80,22 @@ pub(crate) struct Job {
     pub(crate) message_bytes: u64,
     pub(crate) message_depth: u64,
     pub(crate) log_lines: u64,
+    /// Lines of the console in a second; 0 for no such limit.
+    pub(crate) log_rate: u64,
     pub(crate) reports: u64,
+    pub(crate) kind: JobKind,
+}
+
+/// What a job's source is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum JobKind {
+    /// An ES module, of which one export is run.
+    #[default]
+    Module,
+    /// The body of an async function that calls tools.
+    ToolScript,
+    /// The same, looked at and not run.
+    ToolCheck,
 }
 
 /// How a run ended, told by its own process.
@@ -102,6 +118,9 @@ pub(crate) struct Fault {
     pub(crate) filename: Option<String>,
     pub(crate) line: Option<u64>,
     pub(crate) column: Option<u64>,
+    /// In a tool script: 0 for an error of the script's own, 1 for one of the harness, and from 2 on the number of
+    /// the tool call that failed.
+    pub(crate) mark: u64,
 }
 
 pub(crate) const SUCCESS: u8 = 0;
@@ -311,7 +330,13 @@ impl Job {
             self.message_bytes,
             self.message_depth,
             self.log_lines,
+            self.log_rate,
             self.reports,
+            match self.kind {
+                JobKind::Module => 0,
+                JobKind::ToolScript => 1,
+                JobKind::ToolCheck => 2,
+            },
         ]
         .into_iter()
         .try_for_each(|number| w.uint(number))
@@ -334,8 +359,23 @@ impl Job {
             message_bytes: r.uint()?,
             message_depth: r.uint()?,
             log_lines: r.uint()?,
+            log_rate: r.uint()?,
             reports: r.uint()?,
+            kind: match r.uint()? {
+                0 => JobKind::Module,
+                1 => JobKind::ToolScript,
+                2 => JobKind::ToolCheck,
+                _ => return Err(WireError::UnknownTag),
+            },
         })
+    }
+
+    /// The realm that it runs in.
+    pub(crate) fn realm(&self) -> RealmKind {
+        match self.kind {
+            JobKind::Module => RealmKind::Module,
+            JobKind::ToolScript | JobKind::ToolCheck => RealmKind::ToolScript,
+        }
     }
 
     pub(crate) fn limits(&self) -> Limits {
@@ -358,7 +398,7 @@ impl Fault {
         for number in [self.line, self.column] {
             w.uint(number.map_or(0, |number| number.saturating_add(1)))?;
         }
-        Ok(())
+        w.uint(self.mark)
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, WireError> {
@@ -373,6 +413,7 @@ impl Fault {
         };
         let (stack, specifier, filename) = (optional(r)?, optional(r)?, optional(r)?);
         let (line, column) = (r.uint()?.checked_sub(1), r.uint()?.checked_sub(1));
+        let mark = r.uint()?;
         Ok(Self {
             name,
             message,
@@ -381,6 +422,7 @@ impl Fault {
             filename,
             line,
             column,
+            mark,
         })
     }
 }
@@ -437,6 +479,7 @@ mod tests {
                 filename: optional,
                 line: number.map(u64::from),
                 column: number.map(u64::from),
+                mark: number.map_or(0, u64::from),
             });
         prop_oneof![
             (any::<u64>(), any::<u64>(), bytes()).prop_map(|(call, function, arguments)| {
@@ -528,7 +571,9 @@ mod tests {
             message_bytes: 3,
             message_depth: 4,
             log_lines: 5,
+            log_rate: 7,
             reports: 6,
+            kind: JobKind::ToolScript,
         };
         let frame = ToWorker::Run(Box::new(job.clone()))
             .to_frame(Limits::default())

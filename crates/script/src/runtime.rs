@@ -9,6 +9,26 @@ use std::time::Duration;
 
 use crate::value::Limits;
 
+/// What kind of scripts a realm is made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RealmKind {
+    /// ES modules of `run_code`, with plain intrinsics.
+    #[default]
+    Module,
+    /// Tool scripts, with frozen intrinsics.
+    ToolScript,
+}
+
+impl RealmKind {
+    /// The kinds by the argument that tells a worker.
+    pub(crate) const ALL: [(&'static str, Self); 2] =
+        [("modules", Self::Module), ("tools", Self::ToolScript)];
+
+    pub(crate) fn argument(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+}
+
 /// What bounds every run of a runtime.
 #[derive(Clone, Debug)]
 pub struct RunLimits {

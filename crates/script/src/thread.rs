@@ -68,7 +68,7 @@ fn serve(mut channel: Channel, stop: Arc<AtomicBool>) {
     let Ok(Some(ToWorker::Run(job))) = channel.receive() else {
         return;
     };
-    if let Ok(template) = Template::plain(stop) {
+    if let Ok(template) = Template::new(job.realm(), stop) {
         engine::run(&template, &job, channel);
     }
 }

@@ -27,7 +27,11 @@ pub(crate) struct Transformed {
 
 /// Leads from a position in the JavaScript to the position in the TypeScript.
 #[derive(Debug)]
-pub(crate) struct Origin(Option<SourceMap<'static>>);
+pub(crate) struct Origin {
+    map: Option<SourceMap<'static>>,
+    /// Columns of the first line that were put before the source.
+    prefix: u32,
+}
 
 /// A position as people count: both numbers begin at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +52,7 @@ const DEEPEST: usize = 4000;
 
 /// Erases the types of a module.
 pub(crate) fn transform(source: &str) -> Result<Transformed, SyntaxFault> {
-    if let Some(offset) = too_deep(source) {
-        let message = format!("brackets are nested deeper than {DEEPEST} levels");
-        return Err(SyntaxFault {
-            message,
-            at: Some(position(source, offset)),
-        });
-    }
+    refuse_depth(source)?;
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, SourceType::ts().with_module(true)).parse();
     if let Some(problem) = parsed
@@ -85,21 +83,54 @@ pub(crate) fn transform(source: &str) -> Result<Transformed, SyntaxFault> {
     let printed = Codegen::new().with_options(printing).build(&program);
     Ok(Transformed {
         code: printed.code,
-        map: Origin(printed.map.map(SourceMap::into_owned)),
+        map: Origin::new(printed.map, 0),
     })
 }
 
 impl Origin {
+    /// The origins of a text before whose first line `prefix` columns were put.
+    pub(crate) fn new(map: Option<SourceMap<'_>>, prefix: u32) -> Self {
+        Self {
+            map: map.map(SourceMap::into_owned),
+            prefix,
+        }
+    }
+
     /// The origin of a position, or `None` where the transformer made something up.
     pub(crate) fn of(&self, at: Position) -> Option<Position> {
-        let map = self.0.as_ref()?;
+        let map = self.map.as_ref()?;
         let table = map.generate_lookup_table();
         let token =
             map.lookup_token_approx(&table, at.line.checked_sub(1)?, at.column.saturating_sub(1))?;
-        Some(Position {
+        let found = Position {
             line: token.get_src_line() + 1,
             column: token.get_src_col() + 1,
-        })
+        };
+        Some(found.without_prefix(self.prefix))
+    }
+}
+
+impl Position {
+    /// The position in a text whose first line had so many columns put before it.
+    pub(crate) fn without_prefix(self, prefix: u32) -> Self {
+        if self.line > 1 {
+            return self;
+        }
+        Self {
+            column: self.column.saturating_sub(prefix).max(1),
+            ..self
+        }
+    }
+}
+
+/// The parser recurses: nesting that it could not survive is refused before it looks.
+pub(crate) fn refuse_depth(source: &str) -> Result<(), SyntaxFault> {
+    match too_deep(source) {
+        None => Ok(()),
+        Some(offset) => Err(SyntaxFault {
+            message: format!("brackets are nested deeper than {DEEPEST} levels"),
+            at: Some(position(source, offset)),
+        }),
     }
 }
 
@@ -120,7 +151,7 @@ fn too_deep(source: &str) -> Option<usize> {
     None
 }
 
-fn options() -> TransformOptions {
+pub(crate) fn options() -> TransformOptions {
     let mut options = TransformOptions::default();
     // An import that is never used must still be linked, so that a missing export is found;
     // `drop_type_imports` removes those that are only used as types.
@@ -133,11 +164,11 @@ fn options() -> TransformOptions {
 }
 
 /// Complaints about types have a code of TypeScript; they never block.
-fn blocks(problem: &OxcDiagnostic) -> bool {
+pub(crate) fn blocks(problem: &OxcDiagnostic) -> bool {
     problem.code.scope.as_deref() != Some("TS")
 }
 
-fn fault(source: &str, problem: &OxcDiagnostic) -> SyntaxFault {
+pub(crate) fn fault(source: &str, problem: &OxcDiagnostic) -> SyntaxFault {
     let offset = problem.labels.first().map(|label| label.offset() as usize);
     SyntaxFault {
         message: problem.message.to_string(),
@@ -145,7 +176,7 @@ fn fault(source: &str, problem: &OxcDiagnostic) -> SyntaxFault {
     }
 }
 
-fn position(source: &str, offset: usize) -> Position {
+pub(crate) fn position(source: &str, offset: usize) -> Position {
     let before = source.get(..offset).unwrap_or(source);
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1);

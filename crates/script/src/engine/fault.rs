@@ -44,7 +44,15 @@ pub(crate) fn describe(thrown: &Val, graph: &Graph) -> Fault {
         filename: top.as_ref().map(|(file, _)| file.clone()),
         line: top.as_ref().map(|(_, at)| at.line.into()),
         column: top.as_ref().map(|(_, at)| at.column.into()),
+        mark: 0,
     }
+}
+
+/// The first place of a stack that belongs to the script.
+pub(crate) fn top(stack: &str, graph: &Graph) -> Option<Position> {
+    let mut frames = stack.lines().take(MOST_FRAMES);
+    let frame = frames.find_map(|line| Frame::parse(line, graph))?;
+    frame.place.map(|(_, at)| at)
 }
 
 /// The message for a thrown value that is no error.
@@ -118,7 +126,7 @@ impl Frame {
             .map(str::to_owned);
         Some(Self {
             function,
-            place: Some((file.to_owned(), graph.origin(file, at))),
+            place: Some((file.to_owned(), graph.origin(file, at)?)),
         })
     }
 

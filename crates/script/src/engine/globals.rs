@@ -14,6 +14,7 @@ pub(crate) const NATIVES: &[Native] = &[
     random,
     report,
     log,
+    locate,
 ];
 
 /// The methods of the built-in console; a level's number is its place.
@@ -161,6 +162,16 @@ fn report(realm: &Realm, arguments: &[Val], _: &Bound) -> Result<Val, Thrown> {
     let session = realm.session().ok_or_else(|| no_run(realm))?;
     session.report(&first(realm, arguments))?;
     Ok(realm.undefined())
+}
+
+/// Where in the source a stack began, as `line:column`; undefined if no line of it is the script's.
+pub(crate) fn locate(realm: &Realm, arguments: &[Val], _: &Bound) -> Result<Val, Thrown> {
+    let session = realm.session().ok_or_else(|| no_run(realm))?;
+    let stack = first(realm, arguments).string().unwrap_or_default();
+    match super::fault::top(&stack, &session.graph.borrow()) {
+        Some(at) => realm.string(&format!("{}:{}", at.line, at.column)),
+        None => Ok(realm.undefined()),
+    }
 }
 
 fn log(realm: &Realm, arguments: &[Val], bound: &Bound) -> Result<Val, Thrown> {

@@ -14,6 +14,7 @@ mod quickjs;
 mod run;
 mod session;
 mod template;
+mod tool_realm;
 
 pub(crate) use channel::Channel;
 pub(crate) use globals::LEVELS;

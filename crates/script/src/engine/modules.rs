@@ -11,7 +11,7 @@ use rquickjs_sys as qjs;
 use super::quickjs::{ModuleRef, Realm, Shown, Thrown, Val};
 use super::session::Session;
 use crate::protocol::Fault;
-use crate::typescript::{self, HELPERS, Origin, Position};
+use crate::typescript::{self, HELPERS, Origin, Position, SyntaxFault, Transformed};
 
 /// All modules that a run can reach.
 pub(crate) struct Graph {
@@ -59,12 +59,10 @@ impl Graph {
         self.origins.contains_key(name)
     }
 
-    /// Where a position in the evaluated code comes from.
-    pub(crate) fn origin(&self, name: &str, at: Position) -> Position {
+    /// Where a position in the evaluated code comes from; `None` for code that nobody wrote.
+    pub(crate) fn origin(&self, name: &str, at: Position) -> Option<Position> {
         let origin = self.origins.get(name).and_then(Option::as_ref);
-        origin
-            .map_or(Some(at), |origin| origin.of(at))
-            .unwrap_or(at)
+        origin.map_or(Some(at), |origin| origin.of(at))
     }
 
     fn resolve(&self, base: &str, specifier: &str) -> Result<String, String> {
@@ -152,24 +150,7 @@ impl Session {
         let typescript = self.graph.borrow().typescript;
         let transformed = if typescript && helper(name).is_none() {
             let transformed = typescript::transform(source);
-            Some(transformed.map_err(|fault| {
-                let (line, column) = (
-                    fault.at.map(|at| at.line.into()),
-                    fault.at.map(|at| at.column.into()),
-                );
-                let message = fault.message;
-                let thrown = self.realm.error("SyntaxError", &message);
-                let (name, filename) = ("SyntaxError".to_owned(), Some(label.to_owned()));
-                self.graph.borrow_mut().syntax = Some(Fault {
-                    name,
-                    message,
-                    filename,
-                    line,
-                    column,
-                    ..Fault::default()
-                });
-                thrown
-            })?)
+            Some(transformed.map_err(|fault| self.syntax_error(fault, label))?)
         } else {
             None
         };
@@ -183,23 +164,52 @@ impl Session {
                 .origins
                 .insert(name.to_owned(), origin);
         }
-        // An error of the compiler realm must not reach the script: its prototypes lead to that realm.
-        let bytecode = self
-            .compiler
-            .compile(&code, name, true)
-            .map_err(|Thrown(error)| {
-                let fault = super::fault::describe(&error, &self.graph.borrow());
-                let thrown = self.realm.error("SyntaxError", &fault.message);
-                self.graph.borrow_mut().syntax = Some(fault);
-                thrown
-            })?;
-        let value = self.realm.load(&bytecode)?;
+        let value = self.compile_and_load(&code, name, true)?;
         if let Some(module) = value.module() {
             let meta = self.realm.import_meta(module)?;
             let url = self.realm.string(&format!("sandbox:{label}"))?;
             meta.define(c"url", url, Shown::Enumerable)?;
         }
         Ok(value)
+    }
+
+    /// Compiles the prepared body of a tool script and brings it into the script's realm.
+    pub(crate) fn load_body(&self, name: &str, body: Transformed) -> Result<Val, Thrown> {
+        let (code, origin) = (body.code, Some(body.map));
+        self.graph
+            .borrow_mut()
+            .origins
+            .insert(name.to_owned(), origin);
+        let outer = self.realm.run(self.compile_and_load(&code, name, false)?)?;
+        outer.call(&self.realm.undefined(), &[])
+    }
+
+    fn compile_and_load(&self, code: &str, name: &str, module: bool) -> Result<Val, Thrown> {
+        // An error of the compiler realm must not reach the script: its prototypes lead to that realm.
+        let bytecode = self
+            .compiler
+            .compile(code, name, module)
+            .map_err(|Thrown(error)| {
+                let fault = super::fault::describe(&error, &self.graph.borrow());
+                let thrown = self.realm.error("SyntaxError", &fault.message);
+                self.graph.borrow_mut().syntax = Some(fault);
+                thrown
+            })?;
+        self.realm.load(&bytecode)
+    }
+
+    /// Notes what is wrong with a text, and gives the error for it.
+    pub(crate) fn syntax_error(&self, fault: SyntaxFault, label: &str) -> Thrown {
+        let thrown = self.realm.error("SyntaxError", &fault.message);
+        self.graph.borrow_mut().syntax = Some(Fault {
+            name: "SyntaxError".to_owned(),
+            message: fault.message,
+            filename: Some(label.to_owned()),
+            line: fault.at.map(|at| at.line.into()),
+            column: fault.at.map(|at| at.column.into()),
+            ..Fault::default()
+        });
+        thrown
     }
 
     fn load_module(&self, name: &str) -> Result<ModuleRef, Thrown> {

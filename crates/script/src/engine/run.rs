@@ -10,7 +10,8 @@ use super::globals;
 use super::modules::Graph;
 use super::quickjs::{PromiseState, Thrown, Val};
 use super::session::Session;
-use super::template::Template;
+use super::template::{Furniture, Template};
+use super::tool_realm::ToolRealm;
 use crate::protocol::{Done, ERROR, Fault, FromWorker, Job, LINK_ERROR, MEMORY, SUCCESS};
 use crate::value::wire::Tag;
 
@@ -20,12 +21,19 @@ pub(crate) fn run(template: &Template, job: &Job, channel: Channel) {
     let meter = session.realm.meter();
     meter.begin(usize::try_from(job.memory).unwrap_or(usize::MAX));
     globals::seed(&session.realm);
-    let outcome = execute(&session, job, &template.set_console);
-    let done = conclude(&session, outcome);
+    let outcome = match &template.furniture {
+        Furniture::Module { set_console } => execute(&session, job, set_console),
+        Furniture::ToolScript(tools) => tools.execute(&session, job),
+    };
+    let done = conclude(&session, &template.furniture, outcome);
     // If the host is gone there is nobody left to tell.
     let _ = session.send(&FromWorker::Done(Box::new(done)));
     session.graph.borrow_mut().set_imports(HashMap::new());
 }
+
+/// What most tool scripts do.
+const TOOL_REHEARSAL: &str = "const f = async (a: number[]) => ({ a: a.map((x) => `${x}`) });
+    const both = await Promise.all([f([1]), f([2])]); return JSON.stringify(both);";
 
 /// Runs something trivial and tells nobody, so that a process that waits for its job has everything at hand that
 /// a run touches. Gives the channel back.
@@ -50,7 +58,13 @@ pub(crate) fn rehearse(template: &Template, channel: Channel) -> Option<Channel>
     };
     let limits = channel.limits();
     let session = begin(template, &job, channel);
-    let rehearsed = execute(&session, &job, &template.set_console).is_ok();
+    let rehearsed = match &template.furniture {
+        Furniture::Module { set_console } => execute(&session, &job, set_console),
+        Furniture::ToolScript(_) => {
+            ToolRealm::rehearse(&session, TOOL_REHEARSAL).map(|()| Vec::new())
+        }
+    }
+    .is_ok();
     session.graph.borrow_mut().set_imports(HashMap::new());
     let mut channel = Session::into_channel(session).filter(|_| rehearsed)?;
     channel.set_limits(limits);
@@ -69,7 +83,7 @@ fn begin(template: &Template, job: &Job, mut channel: Channel) -> Rc<Session> {
 }
 
 /// How a run fails.
-enum Failure {
+pub(crate) enum Failure {
     /// Before any code of the script ran.
     Link(Thrown),
     /// The export that `execute` names is not there.
@@ -86,7 +100,11 @@ impl From<Thrown> for Failure {
     }
 }
 
-fn conclude(session: &Rc<Session>, outcome: Result<Vec<u8>, Failure>) -> Done {
+fn conclude(
+    session: &Rc<Session>,
+    furniture: &Furniture,
+    outcome: Result<Vec<u8>, Failure>,
+) -> Done {
     let meter = session.realm.meter();
     // The allocator is asked first: what a script made of the exception does not count.
     let exhausted = meter.exhausted();
@@ -131,7 +149,10 @@ fn conclude(session: &Rc<Session>, outcome: Result<Vec<u8>, Failure>) -> Done {
             )
         }
         Err(Failure::Uncaught(Thrown(error))) => {
-            let fault = fault::describe(&error, &session.graph.borrow());
+            let mut fault = fault::describe(&error, &session.graph.borrow());
+            if let Furniture::ToolScript(tools) = furniture {
+                fault.mark = tools.mark_of(&error);
+            }
             done(ERROR, Some(fault))
         }
         Err(Failure::Stuck) => {
@@ -200,7 +221,7 @@ fn execute(session: &Rc<Session>, job: &Job, set_console: &Val) -> Result<Vec<u8
 }
 
 /// Runs jobs and attends to the host until the promise has settled.
-fn settled(session: &Rc<Session>, promise: &Val) -> Result<Val, Failure> {
+pub(super) fn settled(session: &Rc<Session>, promise: &Val) -> Result<Val, Failure> {
     loop {
         match promise.promise_state() {
             Some(PromiseState::Fulfilled) => return Ok(promise.promise_result()),

@@ -32,8 +32,31 @@ pub(crate) struct Session {
     handles: RefCell<HashMap<u64, Val>>,
     next: Cell<u64>,
     log_lines: Cell<u64>,
+    log_rate: LogRate,
     reports: Cell<u64>,
     dropped_logs: Cell<u64>,
+}
+
+/// Lines of the console in the second that began at a time.
+struct LogRate {
+    most: u64,
+    began: Cell<f64>,
+    lines: Cell<u64>,
+}
+
+impl LogRate {
+    fn admits(&self) -> bool {
+        let now = globals::now();
+        if self.most == 0 {
+            return true;
+        }
+        if now - self.began.get() >= 1000.0 {
+            self.began.set(now);
+            self.lines.set(0);
+        }
+        self.lines.set(self.lines.get() + 1);
+        self.lines.get() <= self.most
+    }
 }
 
 /// The functions that settle a promise.
@@ -62,6 +85,11 @@ impl Session {
             handles: RefCell::default(),
             next: Cell::new(0),
             log_lines: Cell::new(job.log_lines),
+            log_rate: LogRate {
+                most: job.log_rate,
+                began: Cell::new(0.0),
+                lines: Cell::new(0),
+            },
             reports: Cell::new(job.reports),
             dropped_logs: Cell::new(0),
         });
@@ -182,7 +210,8 @@ impl Session {
 
     /// Sends a line of the built-in console, if the limit allows one more.
     pub(crate) fn log(&self, level: u8, arguments: &[Val]) -> Result<(), Thrown> {
-        let Some(left) = self.log_lines.get().checked_sub(1) else {
+        let left = self.log_lines.get().checked_sub(1);
+        let Some(left) = left.filter(|_| self.log_rate.admits()) else {
             self.dropped_logs.set(self.dropped_logs.get() + 1);
             return Ok(());
         };

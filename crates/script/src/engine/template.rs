@@ -9,14 +9,23 @@ use std::sync::atomic::AtomicBool;
 use super::globals;
 use super::primordials::Primordials;
 use super::quickjs::{Intrinsics, Realm, Thrown, Val};
+use super::tool_realm::ToolRealm;
+use crate::runtime::RealmKind;
 
 /// Everything that a run starts from.
 pub(crate) struct Template {
     pub(crate) realm: Realm,
     pub(crate) compiler: Realm,
     pub(crate) primordials: Rc<Primordials>,
+    pub(crate) furniture: Furniture,
+}
+
+/// What a kind of realm has beside the intrinsics.
+pub(crate) enum Furniture {
     /// Sets the binding `console` in the global lexical scope, which begins as the built-in one.
-    pub(crate) set_console: Val,
+    Module { set_console: Val },
+    /// Frozen intrinsics, tracked promises, and the way to begin a script.
+    ToolScript(ToolRealm),
 }
 
 /// The engine could not be set up.
@@ -25,13 +34,13 @@ pub(crate) struct Template {
 pub(crate) struct TemplateError(String);
 
 impl Template {
-    /// Plain intrinsics, for `runCode`. The run ends soon after `stop` becomes true.
-    pub(crate) fn plain(stop: Arc<AtomicBool>) -> Result<Self, TemplateError> {
+    /// A realm of a kind. The run ends soon after `stop` becomes true.
+    pub(crate) fn new(kind: RealmKind, stop: Arc<AtomicBool>) -> Result<Self, TemplateError> {
         let none = || TemplateError("out of memory".to_owned());
         let realm = Realm::new(Intrinsics::Script, stop).ok_or_else(none)?;
         let compiler = realm.sibling(Intrinsics::Compiler).ok_or_else(none)?;
         realm.set_loader();
-        Self::furnish(realm, compiler).map_err(|Thrown(error)| {
+        Self::furnish(kind, realm, compiler).map_err(|Thrown(error)| {
             let message = error
                 .get(c"message")
                 .ok()
@@ -40,20 +49,37 @@ impl Template {
         })
     }
 
-    fn furnish(realm: Realm, compiler: Realm) -> Result<Self, Thrown> {
+    /// Which kind it is.
+    pub(crate) fn kind(&self) -> RealmKind {
+        match self.furniture {
+            Furniture::Module { .. } => RealmKind::Module,
+            Furniture::ToolScript(_) => RealmKind::ToolScript,
+        }
+    }
+
+    fn furnish(kind: RealmKind, realm: Realm, compiler: Realm) -> Result<Self, Thrown> {
         let evaluate = |source: &str| {
             realm.run(realm.load(&compiler.compile(source, "<template>", false)?)?)
         };
         let primordials = Rc::new(Primordials::take(&realm, evaluate)?);
-        let set_console = evaluate("let console; (value) => { console = value; }")?;
         evaluate(globals::RANGE_ERRORS)?;
         globals::harden(&realm)?;
-        set_console.call(&realm.undefined(), &[globals::console(&realm)?])?;
+        let console = globals::console(&realm)?;
+        let furniture = match kind {
+            RealmKind::Module => {
+                let set_console = evaluate("let console; (value) => { console = value; }")?;
+                set_console.call(&realm.undefined(), &[console])?;
+                Furniture::Module { set_console }
+            }
+            RealmKind::ToolScript => {
+                Furniture::ToolScript(ToolRealm::furnish(&realm, evaluate, console)?)
+            }
+        };
         Ok(Self {
             realm,
             compiler,
             primordials,
-            set_console,
+            furniture,
         })
     }
 }

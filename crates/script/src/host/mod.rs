@@ -7,9 +7,16 @@ mod function;
 mod options;
 mod result;
 mod service;
+mod tool_script;
 
 pub use execution::CodeExecution;
 pub(crate) use execution::begin;
 pub use function::{HostError, HostFunction, HostPromise, HostResult, ScriptFunction};
 pub use options::{CodeOptions, Language, OptionsError};
-pub use result::{CodeExecutionError, CodeExecutionLog, CodeExecutionResult, LogLevel, Status};
+pub use result::{
+    CodeExecutionError, CodeExecutionLog, CodeExecutionResult, ErrorOrigin, LogLevel, Status,
+};
+pub use tool_script::{
+    Reply, Site, ToolCall, ToolHost, ToolScript, ToolScriptLimits, check_tool_script,
+    run_tool_script,
+};

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use super::result::CodeExecutionLog;
+use crate::protocol::JobKind;
 use crate::value::{JsonError, Value};
 
 /// The options of `run_code`, with the defaults of the specification.
@@ -19,6 +21,27 @@ pub struct CodeOptions {
     pub(crate) memory_limit_bytes: Option<u64>,
     pub(crate) filename: String,
     pub(crate) report: Option<ReportSink>,
+    pub(crate) kind: JobKind,
+    pub(crate) stack_bytes: Option<u64>,
+    pub(crate) logging: Logging,
+}
+
+/// How much of the console is taken, and who hears it at once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Logging {
+    pub(crate) lines: Option<u64>,
+    pub(crate) per_second: u64,
+    pub(crate) sink: Option<LogSink>,
+}
+
+/// Takes every line of the console as it comes.
+#[derive(Clone)]
+pub(crate) struct LogSink(pub(crate) Arc<dyn Fn(&CodeExecutionLog) + Send + Sync>);
+
+impl fmt::Debug for LogSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LogSink")
+    }
 }
 
 /// Source language.
@@ -103,6 +126,9 @@ impl Default for CodeOptions {
             memory_limit_bytes: None,
             filename: "<runCode>".to_owned(),
             report: None,
+            kind: JobKind::default(),
+            stack_bytes: None,
+            logging: Logging::default(),
         }
     }
 }

@@ -68,6 +68,20 @@ pub struct CodeExecutionError {
     pub line: Option<u64>,
     /// From 1.
     pub column: Option<u64>,
+    /// Whose error it is, in a tool script.
+    pub origin: ErrorOrigin,
+}
+
+/// Whose error a tool script failed with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ErrorOrigin {
+    /// The script's own.
+    #[default]
+    Script,
+    /// One that the harness threw into it.
+    Harness,
+    /// That of the tool call with this number.
+    ToolCall(u64),
 }
 
 /// A line of the built-in console.

@@ -16,8 +16,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::execution::{Shared, failed};
 use super::function::{HostError, HostFunction, HostPromise, HostResult, Request, ScriptFunction};
-use super::options::{CodeOptions, Language, ReportSink};
-use super::result::{CodeExecutionError, CodeExecutionLog, CodeExecutionResult, LogLevel, Status};
+use super::options::{CodeOptions, Language, LogSink, ReportSink};
+use super::result::{
+    CodeExecutionError, CodeExecutionLog, CodeExecutionResult, ErrorOrigin, LogLevel, Status,
+};
 use crate::protocol::{self, Done, Ended, FromWorker, HEADER, Job, Message, ToWorker};
 use crate::runtime::{EndingFuture, RunLimits, SeatEnding};
 use crate::value::{self, ErrorValue, FunctionWriter, Shared as Container, Value};
@@ -45,6 +47,8 @@ pub(crate) struct Service<'a> {
     chunk: Box<[u8]>,
     outbox: Vec<u8>,
     logs: u64,
+    most_logs: u64,
+    log: Option<LogSink>,
 }
 
 /// What an ended future belongs to.
@@ -140,6 +144,8 @@ impl<'a> Service<'a> {
             chunk: vec![0; 16 << 10].into(),
             outbox: Vec::new(),
             logs: 0,
+            most_logs: options.logging.lines.unwrap_or(limits.log_lines),
+            log: options.logging.sink.clone(),
         };
         match service.job(source, options) {
             Ok(job) => match ToWorker::Run(Box::new(job)).to_frame(limits.message) {
@@ -205,11 +211,13 @@ impl<'a> Service<'a> {
             modules: options.modules,
             report: options.report.is_some(),
             memory: options.memory_limit_bytes.unwrap_or(limits.memory_bytes),
-            stack: limits.stack_bytes,
+            stack: options.stack_bytes.unwrap_or(limits.stack_bytes),
             message_bytes: limits.message.bytes as u64,
             message_depth: limits.message.depth as u64,
-            log_lines: limits.log_lines,
+            log_lines: self.most_logs,
+            log_rate: options.logging.per_second,
             reports: limits.reports as u64,
+            kind: options.kind,
         };
         self.follow_promises();
         Ok(job)
@@ -347,15 +355,19 @@ impl<'a> Service<'a> {
                 self.logs += 1;
                 let level = LogLevel::ALL.get(usize::from(level)).copied();
                 let level = level.ok_or("unknown log level")?;
-                if self.logs > self.limits.log_lines {
+                if self.logs > self.most_logs {
                     return Err("more log lines than the limit".to_owned());
                 }
                 let args = self.decode_list(&arguments)?;
-                self.shared.add_log(CodeExecutionLog {
+                let log = CodeExecutionLog {
                     level,
                     args,
                     timestamp: time,
-                });
+                };
+                if let Some(LogSink(sink)) = &self.log {
+                    sink(&log);
+                }
+                self.shared.add_log(log);
             }
             FromWorker::Invoked { invocation, ended } => {
                 let outcome = match ended {
@@ -531,6 +543,11 @@ impl<'a> Service<'a> {
             filename: fault.filename,
             line: fault.line,
             column: fault.column,
+            origin: match fault.mark {
+                0 => ErrorOrigin::Script,
+                1 => ErrorOrigin::Harness,
+                number => ErrorOrigin::ToolCall(number - 2),
+            },
         });
         result
     }

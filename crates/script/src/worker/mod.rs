@@ -21,6 +21,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use crate::engine::{self, Channel, Template, TemplateError};
 use crate::protocol::ToWorker;
+use crate::runtime::RealmKind;
 use crate::value::Limits;
 use control::{Notice, Order, PACKET};
 use pages::Pages;
@@ -39,11 +40,17 @@ const MEMORY_BESIDE_THE_HEAP: u64 = 256 << 20;
 ///
 /// A program that embeds this crate calls it first thing in `main`, before it starts any thread.
 pub fn serve_worker() {
-    if std::env::args_os()
-        .nth(1)
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments
+        .next()
         .is_some_and(|argument| argument == WORKER_ARGUMENT)
     {
-        let code = match serve() {
+        let asked = arguments.next();
+        let kind = RealmKind::ALL
+            .into_iter()
+            .find(|(name, _)| asked.as_deref().is_some_and(|asked| asked == *name))
+            .map_or_else(RealmKind::default, |(_, kind)| kind);
+        let code = match serve(kind) {
             Ok(()) => 0,
             Err(error) => {
                 let reason = error.to_string();
@@ -75,10 +82,10 @@ struct Zygote {
     retiring: bool,
 }
 
-fn serve() -> Result<(), WorkerError> {
+fn serve(kind: RealmKind) -> Result<(), WorkerError> {
     privilege::parent_death_signal_kill()?;
     raise_stack()?;
-    let template = Template::plain(Arc::default())?;
+    let template = Template::new(kind, Arc::default())?;
     let (ours, _theirs) = UnixStream::pair()?;
     // What every child would do for the first time, it finds done.
     engine::rehearse(&template, Channel::new(ours, Limits::default()));
@@ -268,5 +275,10 @@ fn run_one(template: &Template, socket: UnixStream) {
         Resource::Data,
         job.memory.saturating_add(MEMORY_BESIDE_THE_HEAP),
     );
-    engine::run(template, &job, channel);
+    if job.realm() == template.kind() {
+        engine::run(template, &job, channel);
+    } else if let Ok(template) = Template::new(job.realm(), Arc::default()) {
+        // Not what this worker was made for: the run pays for a realm of its own.
+        engine::run(&template, &job, channel);
+    }
 }

@@ -15,6 +15,7 @@ mod memory;
 mod process;
 mod spec;
 mod stage;
+mod tool_script;
 
 use libtest_mimic::{Arguments, Trial};
 use stage::{Case, Stage};
@@ -29,7 +30,14 @@ fn main() -> std::process::ExitCode {
     let mut trials = Vec::new();
     for stage in [Stage::Forked, Stage::Thread] {
         let prefix = stage.name();
-        for (name, case) in [spec::cases(), marshaling::cases(), escape::cases()].concat() {
+        for (name, case) in [
+            spec::cases(),
+            marshaling::cases(),
+            escape::cases(),
+            tool_script::cases(),
+        ]
+        .concat()
+        {
             trials.push(trial(format!("{prefix}::{name}"), stage, case));
         }
     }
