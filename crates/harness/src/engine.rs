@@ -406,7 +406,7 @@ impl Engine {
 
     /// An outcome as JSON, with spec 2's field names.
     pub fn exec_output(&self, outcome: &Outcome) -> serde_json::Value {
-        crate::tools::exec_output(self, outcome)
+        crate::tools::exec_output(self, outcome, None)
     }
 }
 

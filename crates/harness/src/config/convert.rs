@@ -49,6 +49,8 @@ impl From<&Resolved> for Config {
                 buffer_bytes: from.number("output.buffer_bytes"),
                 spill_cap_bytes: from.number("output.spill_cap_bytes"),
                 drain: from.millis("output.drain_ms"),
+                ansi: from.word("output.ansi"),
+                max_image_bytes: from.number("output.max_image_bytes"),
             },
             audit: AuditConfig {
                 enabled: from.switch("audit.enabled"),

@@ -99,6 +99,7 @@ const DEGRADED: &[&str] = &["refuse", "allow"];
 const APPROVALS: &[&str] = &["never", "on-failure", "on-request", "unless-trusted"];
 const INHERITS: &[&str] = &["none", "core", "all"];
 const ON_TIMEOUTS: &[&str] = &["kill", "background"];
+const ANSI: &[&str] = &["remove", "keep"];
 const SCRIPT_MODES: &[&str] = &["disabled", "dry-run", "enabled"];
 const RUNTIMES: &[&str] = &["quickjs", "in-process"];
 
@@ -171,6 +172,9 @@ pub const KEYS: &[Key] = &[
     bound("output", "buffer_bytes", 1024, 1 << 20, "Output of a command that is held in memory, head and tail."),
     bound("output", "spill_cap_bytes", 0, 64 << 20, "Output of a command that is kept in a file."),
     bound("output", "drain_ms", 0, 2000, "How long to read on after a command ended and others hold its output open."),
+    key("output", "ansi", Kind::Choice(ANSI), Preset::Text("remove"), Loosens::Never,
+        "Whether escape sequences, such as colours, stay in replies."),
+    bound("output", "max_image_bytes", 0, 3_750_000, "Size of all images in a reply; larger ones are only named."),
     key("audit", "enabled", Kind::Bool, Preset::Bool(true), Loosens::When(false), "Whether an audit log is kept."),
     key("audit", "dir", Kind::Path, Preset::Nothing, Loosens::Always,
         "Where it is kept; below the user's state folder when absent."),

@@ -11,6 +11,7 @@ use ringfence_policy::permissions::{
 use serde::Deserialize;
 
 use super::resolve::Resolved;
+use crate::output::Ansi;
 
 /// All settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,6 +190,10 @@ pub struct OutputConfig {
     pub spill_cap_bytes: u64,
     /// How long to read on after the command ended.
     pub drain: Duration,
+    /// Escape sequences in replies.
+    pub ansi: Ansi,
+    /// All images of a reply.
+    pub max_image_bytes: u64,
 }
 
 /// The audit log.

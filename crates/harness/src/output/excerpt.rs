@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{HeadTail, text};
+use super::{Ansi, HeadTail, Strip, text};
 
 /// Text for a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,16 +19,22 @@ pub struct Excerpt {
 impl Excerpt {
     /// Cuts what a buffer kept to at most this many characters, the marker not counted.
     pub fn of(buffer: &HeadTail, most_chars: usize) -> Self {
+        Self::shown(buffer, most_chars, Ansi::Keep)
+    }
+
+    /// The same, with or without escape sequences. Those that are removed count neither as
+    /// characters nor as missing.
+    pub fn shown(buffer: &HeadTail, most_chars: usize, ansi: Ansi) -> Self {
         let (head, tail) = (buffer.head(), buffer.tail());
         if buffer.dropped() == 0 {
-            return Self::of_bytes(&[head, &tail].concat(), most_chars);
+            return Self::of_bytes(&[head, &tail].concat(), most_chars, ansi);
         }
         // The head ends and the tail begins in the middle of something: a character, at the worst.
         let head = &head[..head.len() - text::begun_character(head)];
         let tail = &tail[text::ended_character(&tail)..];
         Self::joined(
-            &Mended::of(head),
-            &Mended::of(tail),
+            &Mended::of(head, ansi),
+            &Mended::of(tail, ansi),
             buffer.total(),
             most_chars,
         )
@@ -36,11 +42,11 @@ impl Excerpt {
 
     /// Cuts a text to at most this many characters, the marker not counted.
     pub fn of_text(text: &str, most_chars: usize) -> Self {
-        Self::of_bytes(text.as_bytes(), most_chars)
+        Self::of_bytes(text.as_bytes(), most_chars, Ansi::Keep)
     }
 
-    fn of_bytes(bytes: &[u8], most_chars: usize) -> Self {
-        let whole = Mended::of(bytes);
+    fn of_bytes(bytes: &[u8], most_chars: usize, ansi: Ansi) -> Self {
+        let whole = Mended::of(bytes, ansi);
         if whole.text.chars().count() <= most_chars {
             return Self {
                 text: whole.text.into_owned(),
@@ -73,25 +79,47 @@ impl Excerpt {
 /// Bytes, and the text that is shown for them.
 struct Mended<'a> {
     bytes: &'a [u8],
+    /// The bytes without what is not to be shown, if anything was taken out.
+    left: Option<Vec<u8>>,
     text: Cow<'a, str>,
 }
 
 impl<'a> Mended<'a> {
-    fn of(bytes: &'a [u8]) -> Self {
-        let text = String::from_utf8_lossy(bytes);
-        Self { bytes, text }
+    fn of(bytes: &'a [u8], ansi: Ansi) -> Self {
+        let stripped = match ansi {
+            Ansi::Keep => Cow::Borrowed(bytes),
+            Ansi::Remove => Strip::whole(bytes),
+        };
+        match stripped {
+            Cow::Borrowed(_) => Self {
+                bytes,
+                left: None,
+                text: String::from_utf8_lossy(bytes),
+            },
+            Cow::Owned(left) => Self {
+                bytes,
+                text: Cow::Owned(String::from_utf8_lossy(&left).into_owned()),
+                left: Some(left),
+            },
+        }
     }
 
     /// The text before a border, and how many bytes it stands for.
     fn before(&self, border: usize) -> (&str, usize) {
-        let bytes = text::bytes_behind(self.bytes, border);
-        (&self.text[..border], bytes)
+        (&self.text[..border], self.bytes_before(border))
     }
 
     /// The text after a border, and how many bytes it stands for.
     fn after(&self, border: usize) -> (&str, usize) {
-        let bytes = self.bytes.len() - text::bytes_behind(self.bytes, border);
+        let bytes = self.bytes.len() - self.bytes_before(border);
         (&self.text[border..], bytes)
+    }
+
+    fn bytes_before(&self, border: usize) -> usize {
+        match &self.left {
+            None => text::bytes_behind(self.bytes, border),
+            Some(left) => Strip::bytes_behind(self.bytes, text::bytes_behind(left, border)),
+        }
     }
 }
 
@@ -116,8 +144,8 @@ fn line_border_after(text: &str, most_chars: usize) -> usize {
         .char_indices()
         .nth(chars.saturating_sub(most_chars))
         .map_or(text.len(), |(at, _)| at);
-    if cut == 0 {
-        return 0;
+    if cut == 0 || text[..cut].ends_with('\n') {
+        return cut;
     }
     match text[cut..].find('\n') {
         Some(line) if line < (text.len() - cut) / 2 => cut + line + 1,
@@ -170,6 +198,17 @@ mod tests {
         let cut = excerpt("€".repeat(100).as_bytes(), 20, 1000);
         let expected = "€€€\n[… 282 bytes of output left out …]\n€€€";
         assert_eq!((cut.text.as_str(), cut.omitted_bytes), (expected, 282));
+    }
+
+    #[test]
+    fn sequences_are_neither_shown_nor_counted_as_missing() {
+        let line = "\x1b[31mred\x1b[0m\n";
+        let mut buffer = HeadTail::new(1 << 20);
+        buffer.push(line.repeat(100).as_bytes());
+        let cut = Excerpt::shown(&buffer, 16, Ansi::Remove);
+        let missing = 96 * line.len();
+        let expected = format!("red\nred\n[… {missing} bytes of output left out …]\nred\nred\n");
+        assert_eq!(cut.text, expected);
     }
 
     proptest! {

@@ -9,11 +9,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::command::{add, add_common, bash_like, how, in_shell, long_output, workdir};
+use super::content::Content;
 use super::{Tool, arguments};
 use crate::engine::{Engine, Outcome};
 use crate::error::CallError;
 use crate::execution::Ending;
-use crate::output::Excerpt;
+use crate::output::Ansi;
 
 pub(super) const TOOL: Tool = Tool {
     name: "bash",
@@ -53,7 +54,7 @@ pub(super) const TOOL: Tool = Tool {
                 description: arguments.description,
             };
             let outcome = engine.run_command(call, command, how(timeout)).await?;
-            Ok(reply(engine, &outcome))
+            Ok(reply(engine, &outcome, arguments.ansi))
         })
     },
 };
@@ -72,6 +73,8 @@ struct Arguments {
     /// Run outside the fence, where the configuration lets a call ask for that.
     #[serde(rename = "dangerouslyDisableSandbox")]
     dangerously_disable_sandbox: Option<bool>,
+    /// What becomes of escape sequences, such as colours, in the output.
+    ansi: Option<Ansi>,
 }
 
 fn timeout(engine: &Engine, asked: Option<u64>) -> Result<Duration, CallError> {
@@ -86,11 +89,10 @@ fn timeout(engine: &Engine, asked: Option<u64>) -> Result<Duration, CallError> {
     }
 }
 
-fn reply(engine: &Engine, outcome: &Outcome) -> Value {
+fn reply(engine: &Engine, outcome: &Outcome, ansi: Option<Ansi>) -> Value {
     let execution = &outcome.execution;
-    let most = engine.max_output_chars();
-    let stdout = Excerpt::of(&execution.output.stdout, most);
-    let stderr = Excerpt::of(&execution.output.stderr, most);
+    let content = Content::of(engine, &execution.output, ansi);
+    let (stdout, stderr) = (&content.stdout.excerpt, &content.stderr.excerpt);
     let code = execution.exit_code();
     let omitted = stdout.omitted_bytes + stderr.omitted_bytes;
     let mut reply = json!({
@@ -98,7 +100,7 @@ fn reply(engine: &Engine, outcome: &Outcome) -> Value {
         "stderr": stderr.text,
         "exitCode": code,
         "interrupted": execution.ending != Ending::Exited,
-        "isImage": false,
+        "isImage": content.stdout.has_image(),
         "durationMs": execution.duration.as_millis(),
         "sandbox": outcome.sandbox,
     });
@@ -112,6 +114,9 @@ fn reply(engine: &Engine, outcome: &Outcome) -> Value {
         reply["summary"] = json!(format!(
             "{omitted} of {total} bytes of output are left out; {place}"
         ));
+    }
+    if let Some(blocks) = content.blocks() {
+        reply["structuredContent"] = blocks;
     }
     add(&mut reply, "rawOutputPath", file);
     add(&mut reply, "backgroundTaskId", outcome.task.clone());

@@ -12,10 +12,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::content::Content;
 use crate::engine::{Call, Engine, How, Outcome, StandardInput};
 use crate::error::CallError;
 use crate::execution::Ending;
-use crate::output::{Excerpt, HeadTail};
+use crate::output::{Ansi, Excerpt};
 use crate::session::{merge_login_environment, parse_environment};
 
 /// Where a call asks to run.
@@ -157,24 +158,23 @@ struct StreamOutput {
 }
 
 impl StreamOutput {
-    fn of(buffer: &HeadTail, most_chars: usize) -> Self {
-        let excerpt = Excerpt::of(buffer, most_chars);
+    fn of(excerpt: &Excerpt) -> Self {
         Self {
-            text: excerpt.text,
+            text: excerpt.text.clone(),
             truncated_after_lines: excerpt.lines_before_cut,
         }
     }
 }
 
 /// An outcome as spec 2's `ExecToolCallOutput`.
-pub(crate) fn exec_output(engine: &Engine, outcome: &Outcome) -> Value {
+pub(crate) fn exec_output(engine: &Engine, outcome: &Outcome, ansi: Option<Ansi>) -> Value {
     let execution = &outcome.execution;
-    let most = engine.max_output_chars();
+    let content = Content::of(engine, &execution.output, ansi);
     let mut reply = json!({
         "exit_code": execution.exit_code(),
-        "stdout": StreamOutput::of(&execution.output.stdout, most),
-        "stderr": StreamOutput::of(&execution.output.stderr, most),
-        "aggregated_output": StreamOutput::of(&execution.output.both, most),
+        "stdout": StreamOutput::of(&content.stdout.excerpt),
+        "stderr": StreamOutput::of(&content.stderr.excerpt),
+        "aggregated_output": StreamOutput::of(&content.both),
         "duration": execution.duration.as_millis(),
         "timed_out": execution.ending == Ending::TimedOut,
         "sandbox": outcome.sandbox,
@@ -185,6 +185,10 @@ pub(crate) fn exec_output(engine: &Engine, outcome: &Outcome) -> Value {
         crate::exit_code::interpret(execution.exit_code()),
     );
     add(&mut reply, "raw_output_path", long_output(engine, outcome));
+    if let Some(blocks) = content.blocks() {
+        reply["is_image"] = json!(content.stdout.has_image());
+        reply["structured_content"] = blocks;
+    }
     add_common(&mut reply, outcome);
     reply
 }

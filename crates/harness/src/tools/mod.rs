@@ -3,6 +3,7 @@
 mod arguments;
 mod bash;
 mod command;
+mod content;
 mod run_code;
 mod shell;
 mod shell_command;

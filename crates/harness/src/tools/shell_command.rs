@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::command::{SandboxPermissions, exec_output, how, in_shell, workdir};
 use super::{Tool, arguments};
 use crate::error::CallError;
+use crate::output::Ansi;
 
 pub(super) const TOOL: Tool = Tool {
     name: "shell_command",
@@ -45,7 +46,7 @@ pub(super) const TOOL: Tool = Tool {
                 description: None,
             };
             let outcome = engine.run_command(call, command, how(timeout)).await?;
-            Ok(exec_output(engine, &outcome))
+            Ok(exec_output(engine, &outcome, arguments.ansi))
         })
     },
 };
@@ -66,4 +67,6 @@ struct Arguments {
     sandbox_permissions: SandboxPermissions,
     /// Why it has to run outside the fence.
     justification: Option<String>,
+    /// What becomes of escape sequences, such as colours, in the output.
+    ansi: Option<Ansi>,
 }

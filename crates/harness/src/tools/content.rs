@@ -1,0 +1,77 @@
+//! What a reply tells of a command's output: as text, and as content blocks where there is more to
+//! it than text.
+
+use serde_json::{Value, json};
+
+use crate::engine::Engine;
+use crate::output::{Ansi, Block, Captured, Excerpt, Showing, Shown};
+
+/// The output of a command as a reply has it.
+pub(super) struct Content {
+    /// Standard output.
+    pub(super) stdout: Shown,
+    /// Standard error.
+    pub(super) stderr: Shown,
+    /// Both, in the order they came as far as they are text.
+    pub(super) both: Excerpt,
+}
+
+impl Content {
+    /// What is told of this output. Escape sequences go by the configuration unless the call says.
+    pub(super) fn of(engine: &Engine, output: &Captured, ansi: Option<Ansi>) -> Self {
+        let showing = Showing {
+            most_chars: engine.max_output_chars(),
+            ansi: ansi.unwrap_or(engine.config.output.ansi),
+            image_bytes: engine.config.output.max_image_bytes,
+        };
+        // The file has both streams: it is the whole of one where the other is empty.
+        let file = output.file.as_deref();
+        let alone = |other: u64| file.filter(|_| other == 0);
+        let stdout = Shown::of(&output.stdout, alone(output.stderr.total()), showing);
+        let stderr = Shown::of(&output.stderr, alone(output.stdout.total()), showing);
+        let both = if stdout.blocks.is_empty() && stderr.blocks.is_empty() {
+            Excerpt::shown(&output.both, showing.most_chars, showing.ansi)
+        } else {
+            let text = format!("{}{}", stdout.excerpt.text, stderr.excerpt.text);
+            Excerpt::of_text(&text, showing.most_chars)
+        };
+        Self {
+            stdout,
+            stderr,
+            both,
+        }
+    }
+
+    /// The blocks, if there is anything else than text.
+    pub(super) fn blocks(&self) -> Option<Value> {
+        let only_text = self.stdout.blocks.is_empty() && self.stderr.blocks.is_empty();
+        let blocks = [&self.stdout, &self.stderr].into_iter().flat_map(|shown| {
+            let text = Block::Text(shown.excerpt.text.clone());
+            let plain = shown.blocks.is_empty() && !shown.excerpt.text.is_empty();
+            let plain = plain.then_some(text);
+            shown.blocks.iter().cloned().chain(plain)
+        });
+        (!only_text).then(|| blocks.map(|block| in_json(&block)).collect())
+    }
+}
+
+fn in_json(block: &Block) -> Value {
+    match block {
+        Block::Text(text) => json!({ "type": "text", "text": text }),
+        Block::Image(image) => json!({
+            "type": "image",
+            "data": image.base64,
+            "mimeType": image.format.media_type(),
+        }),
+        Block::Binary {
+            name,
+            media_type,
+            bytes,
+        } => json!({
+            "type": "binary",
+            "kind": name,
+            "mimeType": media_type,
+            "bytes": bytes,
+        }),
+    }
+}
