@@ -1,7 +1,7 @@
 //! The kernel's tools for confinement, one file each.
 //!
 //! This crate knows how to ask Linux for things: namespaces, mounts, Landlock, seccomp,
-//! capabilities, rlimits, descriptor passing. It holds no policy, starts nothing on its own and
+//! capabilities, rlimits, control groups, descriptor passing. It holds no policy, starts nothing on its own and
 //! never waits for anything but a system call. It is the home of `unsafe`; each block names the
 //! invariant that it rests on.
 
@@ -9,6 +9,7 @@
 #![allow(unsafe_code)]
 
 pub mod account;
+pub mod cgroup;
 pub mod descriptor;
 pub mod landlock;
 pub mod mount;

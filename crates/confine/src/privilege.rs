@@ -15,6 +15,15 @@ pub fn no_new_privs() -> io::Result<()> {
 /// Empties every capability set of the calling thread but the bounding set, and keeps user id 0
 /// from getting any back by running a program.
 pub fn drop_all_capabilities() -> io::Result<()> {
+    keep_only(CapabilitySet::empty())
+}
+
+/// The same, but for the right to look into processes of the same user namespace.
+pub fn drop_all_capabilities_but_looking() -> io::Result<()> {
+    keep_only(CapabilitySet::SYS_PTRACE)
+}
+
+fn keep_only(kept: CapabilitySet) -> io::Result<()> {
     let _ = rustix::thread::set_capabilities_secure_bits(
         CapabilitiesSecureBits::NO_ROOT
             | CapabilitiesSecureBits::NO_ROOT_LOCKED
@@ -25,13 +34,12 @@ pub fn drop_all_capabilities() -> io::Result<()> {
             | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED,
     );
     rustix::thread::clear_ambient_capability_set()?;
-    let none = CapabilitySet::empty();
     rustix::thread::set_capabilities(
         None,
         CapabilitySets {
-            effective: none,
-            permitted: none,
-            inheritable: none,
+            effective: kept,
+            permitted: kept,
+            inheritable: CapabilitySet::empty(),
         },
     )?;
     Ok(())

@@ -199,9 +199,6 @@ pub fn reap() -> io::Result<Reap> {
             error => Err(error),
         },
         pid => {
-            let micros = |time: libc::timeval| {
-                u64::try_from(time.tv_sec * 1_000_000 + time.tv_usec).unwrap_or(0)
-            };
             let pid = Pid::from_raw(pid).ok_or_else(|| io::Error::other("no such process id"))?;
             Ok(Reap::Ended(Reaped {
                 pid,
@@ -211,6 +208,21 @@ pub fn reap() -> io::Result<Reap> {
             }))
         }
     }
+}
+
+/// The CPU time of every descendant that has been waited for, by us or by its own parent.
+pub fn cpu_of_children() -> std::time::Duration {
+    // SAFETY: rusage is plain data that the call fills.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
+        usage
+    };
+    std::time::Duration::from_micros(micros(usage.ru_utime) + micros(usage.ru_stime))
+}
+
+fn micros(time: libc::timeval) -> u64 {
+    u64::try_from(time.tv_sec * 1_000_000 + time.tv_usec).unwrap_or(0)
 }
 
 /// Kills a process through its descriptor. One that has already ended is fine.

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::line::{Line, WardenProgram};
 use crate::session::identity;
-use crate::warden::protocol::{Boot, World};
+use crate::warden::protocol::{Boot, Groups, World};
 
 /// Whether a mechanism is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -143,6 +143,7 @@ async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
         world: World::Namespaces {
             own_network,
             tmp_bytes: None,
+            groups: Groups::No,
         },
         identity,
     };

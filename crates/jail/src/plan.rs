@@ -2,16 +2,34 @@
 
 use std::path::{Path, PathBuf};
 
-use ringfence_policy::permissions::{Limits, Network, SandboxMode, SandboxPolicy, TmpPolicy};
+use ringfence_policy::permissions::{
+    ControlGroups, Limits, Network, SandboxMode, SandboxPolicy, TmpPolicy,
+};
 
 use crate::error::LaunchError;
-use crate::warden::protocol::{Fence, RawPath, RunLimits, Sockets, Tmp, World};
+use crate::warden::protocol::{Fence, Groups, RawPath, RunLimits, Sockets, Tmp, World};
 
 /// The world that a policy needs.
 pub(crate) fn world(sandbox: &SandboxPolicy, limits: &Limits) -> World {
     World::Namespaces {
         own_network: sandbox.network != Network::Full,
         tmp_bytes: limits.tmp_bytes,
+        groups: groups(limits),
+    }
+}
+
+/// The bare machine, for commands with these limits.
+pub(crate) fn machine(limits: &Limits) -> World {
+    World::Machine {
+        groups: groups(limits),
+    }
+}
+
+fn groups(limits: &Limits) -> Groups {
+    match (limits.control_groups, limits.memory_bytes, limits.processes) {
+        (ControlGroups::Off, ..) | (ControlGroups::Auto, None, None) => Groups::No,
+        (ControlGroups::Auto, Some(_), _) => Groups::ProcessesAndMemory,
+        (ControlGroups::Auto, None, Some(_)) => Groups::Processes,
     }
 }
 
@@ -151,8 +169,13 @@ pub(crate) fn limits(limits: &Limits) -> RunLimits {
     RunLimits {
         cpu_seconds: limits.cpu_time.map(|time| time.as_secs().max(1)),
         memory_bytes: limits.memory_bytes,
+        process_memory_bytes: limits.process_memory_bytes,
         processes: limits.processes,
         file_size_bytes: limits.file_size_bytes,
         open_files: limits.open_files,
+        disk_bytes: limits.disk_bytes,
+        wall_millis: limits
+            .wall_time
+            .map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
     }
 }

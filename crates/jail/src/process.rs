@@ -10,6 +10,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use ringfence_confine::process as kernel;
+use ringfence_policy::permissions::Limit;
 use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 
@@ -29,6 +30,7 @@ pub struct Process {
     /// Standard output and error, or the terminal; taken by whoever reads them.
     pub output: Option<Output>,
     exit: Option<Exit>,
+    hit_later: Vec<Limit>,
 }
 
 /// Where a command's output comes from.
@@ -56,6 +58,8 @@ pub struct Exit {
     pub max_rss_bytes: u64,
     /// The processes that it left running.
     pub left_running: Vec<LeftRunning>,
+    /// The limits that the run hit, as far as the kernel or the run's init knows it for certain.
+    pub limits_hit: Vec<Limit>,
 }
 
 impl Exit {
@@ -81,6 +85,7 @@ impl Process {
             input,
             output: Some(output),
             exit: None,
+            hit_later: Vec::new(),
         }
     }
 
@@ -98,6 +103,7 @@ impl Process {
                         cpu_micros,
                         max_rss_kib,
                         left,
+                        hit,
                     },
                     _,
                 )) => {
@@ -106,6 +112,7 @@ impl Process {
                         cpu: Duration::from_micros(cpu_micros),
                         max_rss_bytes: max_rss_kib * 1024,
                         left_running: left,
+                        limits_hit: hit,
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);
@@ -118,6 +125,7 @@ impl Process {
                         cpu: Duration::ZERO,
                         max_rss_bytes: 0,
                         left_running: Vec::new(),
+                        limits_hit: Vec::new(),
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);
@@ -133,7 +141,16 @@ impl Process {
         // it, and that is after it has killed the rest.
         let watched = line::nonblocking(self.pidfd.try_clone()?)?;
         watched.readable().await?.retain_ready();
+        if let Ok(Some((Report::Over { hit }, _))) = protocol::receive(self.control.get_ref()) {
+            self.hit_later = hit;
+        }
         Ok(())
+    }
+
+    /// The limits that what the command left running hit after the command's own end, once it is
+    /// [`gone`](Self::gone).
+    pub fn limits_hit_later(&self) -> &[Limit] {
+        &self.hit_later
     }
 
     /// Sends a signal to the command's process group.

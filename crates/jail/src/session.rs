@@ -137,7 +137,7 @@ impl Session {
     async fn prepare_next(&self, confinement: &Confinement) -> Result<(), LaunchError> {
         let world = match confinement {
             Confinement::Fenced { sandbox, limits } => plan::world(sandbox, limits),
-            Confinement::Unfenced { .. } => World::Machine,
+            Confinement::Unfenced { limits } => plan::machine(limits),
         };
         let mut lines = self.lines.lock().await;
         match lines.iter_mut().find(|(made, _)| *made == world) {
@@ -155,7 +155,7 @@ impl Session {
         match confinement {
             Confinement::Unfenced { limits } => {
                 let stage = self
-                    .line(&mut lines, &World::Machine)
+                    .line(&mut lines, &plan::machine(limits))
                     .await?
                     .stage()
                     .await?;
@@ -174,7 +174,7 @@ impl Session {
                         self.accept_degraded(sandbox, missing)?;
                         let fence = plan::degraded_fence(sandbox)?;
                         let stage = self
-                            .line(&mut lines, &World::Machine)
+                            .line(&mut lines, &plan::machine(limits))
                             .await?
                             .stage()
                             .await?;
@@ -324,7 +324,9 @@ async fn start(stage: Stage, launch: &Launch, io: Io) -> Result<Process, LaunchE
             Ok(Process::new(socket, pidfd, input, output))
         }
         Some((Report::Failed(failure), _)) => Err(LaunchError::from(failure)),
-        Some((Report::Exited { .. }, _)) | None => Err(LaunchError::WardenGone),
+        Some((Report::Exited { .. } | Report::Over { .. }, _)) | None => {
+            Err(LaunchError::WardenGone)
+        }
     }
 }
 

@@ -34,10 +34,14 @@ impl From<&Resolved> for Config {
             limits: Limits {
                 cpu_time: from.limit("limits.cpu_seconds").map(Duration::from_secs),
                 memory_bytes: from.limit("limits.memory_bytes"),
+                process_memory_bytes: from.limit("limits.process_memory_bytes"),
                 processes: from.limit("limits.processes"),
                 file_size_bytes: from.limit("limits.file_size_bytes"),
                 open_files: from.limit("limits.open_files"),
+                disk_bytes: from.limit("limits.disk_bytes"),
                 tmp_bytes: from.limit("limits.tmp_bytes"),
+                wall_time: from.limit("limits.wall_seconds").map(Duration::from_secs),
+                control_groups: from.word("limits.control_groups"),
             },
             shell: ShellConfig {
                 path: from.path("shell.path"),

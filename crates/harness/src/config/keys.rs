@@ -98,6 +98,7 @@ const TMPS: &[&str] = &["private", "host"];
 const DEGRADED: &[&str] = &["refuse", "allow"];
 const APPROVALS: &[&str] = &["never", "on-failure", "on-request", "unless-trusted"];
 const INHERITS: &[&str] = &["none", "core", "all"];
+const CONTROL_GROUPS: &[&str] = &["auto", "off"];
 const ON_TIMEOUTS: &[&str] = &["kill", "background"];
 const ANSI: &[&str] = &["remove", "keep"];
 const SCRIPT_MODES: &[&str] = &["disabled", "dry-run", "enabled"];
@@ -151,12 +152,19 @@ pub const KEYS: &[Key] = &[
         "Variables that are dropped, besides secrets and loader variables."),
     adds("environment", "set", Kind::Table, Loosens::LoaderNames,
         "Variables that are set to a value of their own."),
-    limit("cpu_seconds", 1, Preset::Nothing, "CPU time of any one process."),
-    limit("memory_bytes", 1 << 20, Preset::Nothing, "Memory of any one process."),
+    limit("cpu_seconds", 1, Preset::Nothing, "CPU time of a run, all its processes together."),
+    limit("memory_bytes", 1 << 20, Preset::Nothing,
+        "Memory of a run; where no control group can be had, the address space of each process."),
+    limit("process_memory_bytes", 1 << 20, Preset::Nothing, "Address space of any one process."),
     limit("processes", 1, Preset::Number(2048), "Processes and threads alive at once in a run."),
     limit("file_size_bytes", 0, Preset::Nothing, "Size of any file that is written."),
     limit("open_files", 16, Preset::Nothing, "Open descriptors of any one process."),
+    limit("disk_bytes", 0, Preset::Nothing, "What a run may write to disks, all its processes together."),
     limit("tmp_bytes", 1 << 20, Preset::Number(4 << 30), "Size of the session's own `/tmp`."),
+    limit("wall_seconds", 1, Preset::Nothing,
+        "How long a run may last, with what it left running; a call's time-out holds besides."),
+    key("limits", "control_groups", Kind::Choice(CONTROL_GROUPS), Preset::Text("auto"),
+        Loosens::Later(CONTROL_GROUPS), "Whether control groups hold limits, where some can be made."),
     key("shell", "path", Kind::Path, Preset::Nothing, Loosens::Always,
         "The shell that runs commands; found from the user's account when absent."),
     key("shell", "login", Kind::Bool, Preset::Bool(true), Loosens::Never,

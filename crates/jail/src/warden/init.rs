@@ -5,56 +5,179 @@ use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use ringfence_confine::process::{self, Pid, Reap, Reaped};
+use ringfence_confine::cgroup::Controls;
+use ringfence_confine::process::{self, Ending, Pid, Reap, Reaped};
 use ringfence_confine::signal;
-use rustix::event::{PollFd, PollFlags};
+use ringfence_policy::permissions::Limit;
+use rustix::event::{PollFd, PollFlags, Timespec};
 
-use super::protocol::{self, LeftRunning, Order, Report};
+use super::protocol::{self, LeftRunning, Order, Report, RunLimits, Tmp};
+use super::watch::Watch;
 
-/// Attends to a run until nothing of it is left, or the harness lets go.
-pub(super) fn attend(harness: &OwnedFd, command: Pid, own_pids: bool) -> io::Result<()> {
-    let children = signal::as_descriptor(libc::SIGCHLD)?;
-    let mut command = Some(command);
-    let mut ended = None;
-    loop {
+/// A run, as its init has it.
+pub(super) struct Run<'a> {
+    pub(super) harness: &'a OwnedFd,
+    /// Whether every process that can be seen is the run's.
+    pub(super) own_pids: bool,
+    pub(super) limits: &'a RunLimits,
+    /// Which `/tmp` it has, if it is fenced.
+    pub(super) tmp: Option<Tmp>,
+    pub(super) controls: &'a Controls,
+    pub(super) watch: &'a Watch,
+}
+
+impl Run<'_> {
+    /// Attends to the run until nothing of it is left, or the harness lets go.
+    pub(super) fn attend(&self, command: Pid) -> io::Result<()> {
+        let children = signal::as_descriptor(libc::SIGCHLD)?;
+        let mut command = Some(command);
+        let mut ended = None;
+        let mut hit = Hit::default();
         loop {
-            match process::reap()? {
-                Reap::Ended(reaped) if Some(reaped.pid) == command => {
-                    command = None;
-                    ended = Some(reaped);
-                }
-                Reap::Ended(_) => {}
-                Reap::Running => {
-                    if let Some(ended) = ended.take() {
-                        report_end(harness, &ended, left_running(own_pids))?;
+            loop {
+                match process::reap()? {
+                    Reap::Ended(reaped) => {
+                        hit.add(self.told_by(reaped.ending));
+                        if Some(reaped.pid) == command {
+                            command = None;
+                            ended = Some(reaped);
+                        }
                     }
-                    break;
-                }
-                Reap::NoChildren => {
-                    if let Some(ended) = ended.take() {
-                        report_end(harness, &ended, Vec::new())?;
+                    Reap::Running => {
+                        if let Some(ended) = ended.take() {
+                            self.report_end(&ended, &mut hit, left_running(self.own_pids))?;
+                        }
+                        break;
                     }
-                    return Ok(());
+                    Reap::NoChildren => {
+                        return match ended.take() {
+                            Some(ended) => self.report_end(&ended, &mut hit, Vec::new()),
+                            None => self.report_over(hit),
+                        };
+                    }
+                }
+            }
+            let pause = match self.watch.look() {
+                Ok(pause) => pause,
+                Err(limit) => {
+                    hit.add([limit]);
+                    self.kill_everybody();
+                    Some(KILL_PAUSE)
+                }
+            };
+            let mut polled = [
+                PollFd::new(self.harness, PollFlags::IN),
+                PollFd::new(&children, PollFlags::IN),
+            ];
+            match rustix::event::poll(&mut polled, pause.as_ref()) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            if !polled[1].revents().is_empty() {
+                let _ = rustix::io::read(&children, &mut [0u8; 512]);
+            }
+            if !polled[0].revents().is_empty() {
+                match protocol::receive::<Order>(self.harness) {
+                    Ok(Some((Order::Signal(number), _))) => forward(number, command),
+                    Ok(None) | Err(_) => return end(self.own_pids),
                 }
             }
         }
-        let mut polled = [
-            PollFd::new(harness, PollFlags::IN),
-            PollFd::new(&children, PollFlags::IN),
-        ];
-        match rustix::event::poll(&mut polled, None) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+    }
+
+    /// The limit that the signal tells of that ended a process.
+    fn told_by(&self, ending: Ending) -> Option<Limit> {
+        match ending.signal() {
+            Some(libc::SIGXCPU) => self.limits.cpu_seconds.map(|_| Limit::CpuTime),
+            Some(libc::SIGXFSZ) => self.limits.file_size_bytes.map(|_| Limit::FileSize),
+            _ => None,
         }
-        if !polled[1].revents().is_empty() {
-            let _ = rustix::io::read(&children, &mut [0u8; 512]);
+    }
+
+    /// The limits that the kernel has counted or measured.
+    fn known_now(&self) -> Vec<Limit> {
+        let mut hit = self.watch.last_look();
+        let counts = self.controls.counts();
+        if counts.out_of_memory > 0 {
+            hit.push(Limit::Memory);
         }
-        if !polled[0].revents().is_empty() {
-            match protocol::receive::<Order>(harness) {
-                Ok(Some((Order::Signal(number), _))) => forward(number, command),
-                Ok(None) | Err(_) => return end(own_pids),
+        if counts.refused_processes > 0 {
+            hit.push(Limit::Processes);
+        }
+        // Nothing is left of it: whoever writes there now is refused.
+        let is_full = || rustix::fs::statvfs("/tmp").is_ok_and(|tmp| tmp.f_bavail == 0);
+        if self.tmp == Some(Tmp::Session) && is_full() {
+            hit.push(Limit::Tmp);
+        }
+        hit
+    }
+
+    fn report_end(&self, ended: &Reaped, hit: &mut Hit, left: Vec<LeftRunning>) -> io::Result<()> {
+        hit.add(self.known_now());
+        let report = Report::Exited {
+            status: ended.ending.status(),
+            cpu_micros: ended.cpu_micros,
+            max_rss_kib: ended.max_rss_kib,
+            left,
+            hit: hit.take_new(),
+        };
+        protocol::send(self.harness, &report, &[])
+    }
+
+    /// Says which limits were hit after the command's own end.
+    fn report_over(&self, mut hit: Hit) -> io::Result<()> {
+        hit.add(self.known_now());
+        match hit.take_new() {
+            none if none.is_empty() => Ok(()),
+            hit => protocol::send(self.harness, &Report::Over { hit }, &[]),
+        }
+    }
+
+    /// Kills all processes of the run but its init.
+    fn kill_everybody(&self) {
+        if self.own_pids {
+            #[allow(unsafe_code)]
+            // SAFETY: kill takes numbers; from the first process of a PID namespace, this reaches
+            // everybody else in it and nobody outside.
+            unsafe {
+                libc::kill(-1, libc::SIGKILL);
+            }
+        } else {
+            let ours = rustix::process::getpid().as_raw_nonzero().get();
+            for pid in children_of(ours) {
+                kill_tree(pid);
             }
         }
+    }
+}
+
+/// How long to wait for those that were killed before killing what they may have started.
+const KILL_PAUSE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 5_000_000,
+};
+
+/// Limits that were hit, each told once.
+#[derive(Debug, Default)]
+struct Hit {
+    all: Vec<Limit>,
+    told: usize,
+}
+
+impl Hit {
+    fn add(&mut self, limits: impl IntoIterator<Item = Limit>) {
+        for limit in limits {
+            if !self.all.contains(&limit) {
+                self.all.push(limit);
+            }
+        }
+    }
+
+    /// Those that have not been told.
+    fn take_new(&mut self) -> Vec<Limit> {
+        let new = self.all[self.told..].to_vec();
+        self.told = self.all.len();
+        new
     }
 }
 
@@ -86,16 +209,6 @@ fn end(own_pids: bool) -> io::Result<()> {
     Ok(())
 }
 
-fn report_end(harness: &OwnedFd, ended: &Reaped, left: Vec<LeftRunning>) -> io::Result<()> {
-    let report = Report::Exited {
-        status: ended.ending.status(),
-        cpu_micros: ended.cpu_micros,
-        max_rss_kib: ended.max_rss_kib,
-        left,
-    };
-    protocol::send(harness, &report, &[])
-}
-
 /// The processes of this run that live on.
 fn left_running(own_pids: bool) -> Vec<LeftRunning> {
     const MOST: usize = 64;
@@ -112,7 +225,7 @@ fn left_running(own_pids: bool) -> Vec<LeftRunning> {
         .collect()
 }
 
-fn every_process() -> Vec<i32> {
+pub(super) fn every_process() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
@@ -123,7 +236,8 @@ fn every_process() -> Vec<i32> {
     pids
 }
 
-fn descendants(roots: &[i32]) -> Vec<i32> {
+/// Processes and all that they have started.
+pub(super) fn descendants(roots: &[i32]) -> Vec<i32> {
     let mut found = roots.to_vec();
     let mut next = 0;
     while next < found.len() && found.len() < 4096 {

@@ -6,22 +6,25 @@
 //! harness goes away, however it goes, the warden sees the end of its socket, kills everything it
 //! started, removes what it placed (`placeholder`) and exits.
 
+mod bounds;
 mod init;
 mod placeholder;
 pub(crate) mod protocol;
 mod stage;
 mod syscalls;
 mod view;
+mod watch;
 mod world;
 
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
+use ringfence_confine::cgroup::{Controller, Controls, Group, Nest};
 use ringfence_confine::process::{self, Child, Fork, Reap};
 use ringfence_confine::{descriptor, privilege, signal};
 use rustix::event::{PollFd, PollFlags};
 
-use protocol::{Boot, Booted, Failure, Prepared, Step};
+use protocol::{Boot, Booted, Failure, Groups, Prepared, Step};
 use world::Workshop;
 
 /// The argument that makes the program a warden.
@@ -45,6 +48,21 @@ struct Running {
     child: Child,
     /// The stage tells here what it is about to place.
     ledger: OwnedFd,
+    /// Its control group.
+    group: Option<Group>,
+}
+
+impl Running {
+    /// Tidies up after a stage that has ended.
+    fn tidy_up(&self) {
+        placeholder::remove_all(&self.ledger);
+        if let Some(group) = &self.group {
+            // A PID namespace leaves nobody; on the bare machine somebody may have got away.
+            group.kill();
+            // What cannot be removed goes with the nest.
+            let _ = group.remove();
+        }
+    }
 }
 
 fn run(harness: &OwnedFd) -> io::Result<()> {
@@ -53,6 +71,7 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
     };
     privilege::become_subreaper()?;
     let children = signal::as_descriptor(libc::SIGCHLD)?;
+    let mut nest = nest(boot.world.groups());
     let workshop = match world::make(&boot) {
         Ok(workshop) => {
             protocol::send(harness, &Booted::Ready, &[])?;
@@ -61,9 +80,26 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
         Err(failure) => return protocol::send(harness, &Booted::Failed(failure), &[]),
     };
     let mut running: Vec<Running> = Vec::new();
-    let result = serve_requests(harness, &children, &workshop, &mut running);
+    let result = serve_requests(harness, &children, &workshop, nest.as_mut(), &mut running);
     end_everything(&mut running);
+    drop(nest);
     result
+}
+
+/// Where the control groups of runs are made. Where none can be, other means hold the limits.
+fn nest(groups: Groups) -> Option<Nest> {
+    let controllers: &[Controller] = match groups {
+        Groups::No => return None,
+        Groups::Processes => &[Controller::Pids],
+        Groups::ProcessesAndMemory => &[Controller::Pids, Controller::Memory],
+    };
+    // One of the two is better than none.
+    Nest::make(controllers)
+        .or_else(|refused| match controllers {
+            [first, _] => Nest::make(&[*first]),
+            _ => Err(refused),
+        })
+        .ok()
 }
 
 /// Answers requests for stages and buries the dead, until the harness is gone.
@@ -71,6 +107,7 @@ fn serve_requests(
     harness: &OwnedFd,
     children: &OwnedFd,
     workshop: &Workshop,
+    mut nest: Option<&mut Nest>,
     running: &mut Vec<Running>,
 ) -> io::Result<()> {
     loop {
@@ -90,14 +127,19 @@ fn serve_requests(
             if descriptor::receive(harness, &mut [0; 1])?.length == 0 {
                 return Ok(());
             }
-            prepare(harness, workshop, running)?;
+            prepare(harness, workshop, nest.as_deref_mut(), running)?;
         }
     }
 }
 
 /// Forks a stage and gives its socket to the harness.
-fn prepare(harness: &OwnedFd, workshop: &Workshop, running: &mut Vec<Running>) -> io::Result<()> {
-    match fork_stage(workshop) {
+fn prepare(
+    harness: &OwnedFd,
+    workshop: &Workshop,
+    nest: Option<&mut Nest>,
+    running: &mut Vec<Running>,
+) -> io::Result<()> {
+    match fork_stage(workshop, nest) {
         Ok((stage, socket)) => {
             let descriptors = [socket.as_fd(), stage.child.pidfd.as_fd()];
             protocol::send(harness, &Prepared::Stage, &descriptors)?;
@@ -111,17 +153,38 @@ fn prepare(harness: &OwnedFd, workshop: &Workshop, running: &mut Vec<Running>) -
     }
 }
 
-fn fork_stage(workshop: &Workshop) -> io::Result<(Running, OwnedFd)> {
+fn fork_stage(workshop: &Workshop, nest: Option<&mut Nest>) -> io::Result<(Running, OwnedFd)> {
     let (theirs, ours) = descriptor::socket_pair()?;
     let (ledger, entries) = descriptor::socket_pair()?;
+    let group = nest.map(Nest::group).transpose()?;
+    let controls = match &group {
+        Some(group) => group.controls()?,
+        None => Controls::default(),
+    };
     #[allow(unsafe_code)]
     // SAFETY: a warden has a single thread.
     match unsafe { process::fork_into(workshop.stage_namespaces()) }? {
         Fork::Child => {
             drop((theirs, ledger));
-            stage::serve(workshop, &ours, &entries)
+            stage::serve(workshop, &ours, &entries, &controls)
         }
-        Fork::Parent(child) => Ok((Running { child, ledger }, theirs)),
+        Fork::Parent(child) => {
+            let stage = Running {
+                child,
+                ledger,
+                group,
+            };
+            // The stage waits for its launch, which comes after this.
+            if let Some(group) = &stage.group
+                && let Err(error) = group.admit(stage.child.pid)
+            {
+                let _ = process::kill(&stage.child.pidfd);
+                let _ = process::wait(&stage.child);
+                stage.tidy_up();
+                return Err(error);
+            }
+            Ok((stage, theirs))
+        }
     }
 }
 
@@ -132,8 +195,7 @@ fn bury(running: &mut Vec<Running>) -> io::Result<()> {
             .iter()
             .position(|stage| stage.child.pid == ended.pid)
         {
-            let stage = running.swap_remove(index);
-            placeholder::remove_all(&stage.ledger);
+            running.swap_remove(index).tidy_up();
         }
     }
     kill_strays(running);
@@ -160,7 +222,7 @@ fn end_everything(running: &mut Vec<Running>) {
     }
     for stage in running.drain(..) {
         let _ = process::wait(&stage.child);
-        placeholder::remove_all(&stage.ledger);
+        stage.tidy_up();
     }
     // Strays of stages on the bare machine; each round kills what the last one left orphaned.
     for _ in 0..64 {

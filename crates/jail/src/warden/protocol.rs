@@ -10,6 +10,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use ringfence_confine::descriptor;
+use ringfence_policy::permissions::Limit;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -45,9 +46,33 @@ pub(crate) enum World {
         own_network: bool,
         /// The size of the session's `/tmp`.
         tmp_bytes: Option<u64>,
+        /// The control groups that runs shall have, where some can be made.
+        groups: Groups,
     },
     /// On the machine as it is.
-    Machine,
+    Machine {
+        /// As above.
+        groups: Groups,
+    },
+}
+
+impl World {
+    pub(crate) fn groups(&self) -> Groups {
+        match self {
+            Self::Namespaces { groups, .. } | Self::Machine { groups } => *groups,
+        }
+    }
+}
+
+/// Which control groups a run shall have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Groups {
+    /// None.
+    No,
+    /// One that bounds and counts its processes.
+    Processes,
+    /// That, and one that bounds its memory, which costs more to make.
+    ProcessesAndMemory,
 }
 
 /// Whom the commands run as.
@@ -167,9 +192,12 @@ pub(crate) enum Sockets {
 pub(crate) struct RunLimits {
     pub(crate) cpu_seconds: Option<u64>,
     pub(crate) memory_bytes: Option<u64>,
+    pub(crate) process_memory_bytes: Option<u64>,
     pub(crate) processes: Option<u64>,
     pub(crate) file_size_bytes: Option<u64>,
     pub(crate) open_files: Option<u64>,
+    pub(crate) disk_bytes: Option<u64>,
+    pub(crate) wall_millis: Option<u64>,
 }
 
 /// The size of a terminal.
@@ -202,7 +230,11 @@ pub(crate) enum Report {
         cpu_micros: u64,
         max_rss_kib: u64,
         left: Vec<LeftRunning>,
+        /// The limits that it hit, as far as they are known for certain.
+        hit: Vec<Limit>,
     },
+    /// What the command left running has ended or was ended, at these limits.
+    Over { hit: Vec<Limit> },
 }
 
 /// A process that a command left running.

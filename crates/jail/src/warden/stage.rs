@@ -6,29 +6,40 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use ringfence_confine::cgroup::Controls;
 use ringfence_confine::landlock::{self, AbstractSockets, Grant, LandlockError};
 use ringfence_confine::process::{self, Pid};
-use ringfence_confine::rlimit::{self, Resource};
-use ringfence_confine::{descriptor, mount, namespace, privilege, signal};
+use ringfence_confine::{descriptor, mount, privilege, signal};
 use rustix::fs::{Mode, OFlags};
 
+use super::bounds::{self, Bound};
 use super::init;
 use super::protocol::{
-    self, Failure, Fence, Launch, RawPath, Report, RunLimits, Sockets, Step, TerminalSize, Tmp,
+    self, Failure, Fence, Launch, RawPath, Report, Sockets, Step, TerminalSize, Tmp,
 };
 use super::view::Canvas;
 use super::world::Workshop;
 
 /// Serves one run on a socket to the harness. Never returns.
-pub(super) fn serve(workshop: &Workshop, harness: &OwnedFd, ledger: &OwnedFd) -> ! {
-    let code = match run(workshop, harness, ledger) {
+pub(super) fn serve(
+    workshop: &Workshop,
+    harness: &OwnedFd,
+    ledger: &OwnedFd,
+    controls: &Controls,
+) -> ! {
+    let code = match run(workshop, harness, ledger, controls) {
         Ok(()) => 0,
         Err(_) => 1,
     };
     process::exit_now(code)
 }
 
-fn run(workshop: &Workshop, harness: &OwnedFd, ledger: &OwnedFd) -> io::Result<()> {
+fn run(
+    workshop: &Workshop,
+    harness: &OwnedFd,
+    ledger: &OwnedFd,
+    controls: &Controls,
+) -> io::Result<()> {
     privilege::parent_death_signal_kill()?;
     privilege::undumpable()?;
     forget_the_warden()?;
@@ -40,14 +51,35 @@ fn run(workshop: &Workshop, harness: &OwnedFd, ledger: &OwnedFd) -> io::Result<(
         return Ok(());
     };
     let mut locks = Vec::new();
-    match start(workshop, &launch, canvas, descriptors, ledger, &mut locks) {
-        Ok((command, terminal)) => {
+    let unprepared = |error| Failure::new(Step::Prepare, &error, "mounts");
+    let canvas = canvas.transpose().map_err(unprepared);
+    let started = canvas.and_then(|canvas| {
+        let watch = bounds::set(&launch.limits, controls, workshop)?;
+        let bounds = bounds::of_each_process(&launch.limits, controls);
+        let view = canvas.map(|canvas| (canvas, ledger, &mut locks));
+        let (command, terminal) = start(workshop, &launch, view, descriptors, &bounds)?;
+        Ok((watch, command, terminal))
+    });
+    match started {
+        Ok((watch, command, terminal)) => {
             let along: Vec<_> = terminal.iter().map(AsFd::as_fd).collect();
             protocol::send(harness, &Report::Started, &along)?;
             drop(terminal);
             let _ = privilege::no_new_privs();
-            let _ = privilege::drop_all_capabilities();
-            init::attend(harness, command, workshop.has_namespaces())
+            let _ = match launch.limits.disk_bytes {
+                None => privilege::drop_all_capabilities(),
+                // What a process has written is told to those only who may look into it.
+                Some(_) => privilege::drop_all_capabilities_but_looking(),
+            };
+            let run = init::Run {
+                harness,
+                own_pids: workshop.has_namespaces(),
+                limits: &launch.limits,
+                tmp: launch.fence.as_ref().map(|fence| fence.tmp),
+                controls,
+                watch: &watch,
+            };
+            run.attend(command)
         }
         Err(failure) => protocol::send(harness, &Report::Failed(failure), &[]),
     }
@@ -62,21 +94,19 @@ fn forget_the_warden() -> io::Result<()> {
     Ok(())
 }
 
+/// What a view is painted on, where it is told what is placed for it, and what keeps that there.
+type View<'a> = (Canvas, &'a OwnedFd, &'a mut Vec<OwnedFd>);
+
 /// Confines and starts the command.
 fn start(
     workshop: &Workshop,
     launch: &Launch,
-    canvas: Option<io::Result<Canvas>>,
+    view: Option<View<'_>>,
     descriptors: Vec<OwnedFd>,
-    ledger: &OwnedFd,
-    locks: &mut Vec<OwnedFd>,
+    bounds: &[Bound],
 ) -> Result<(Pid, Option<OwnedFd>), Failure> {
-    if let Some(canvas) = canvas {
-        let canvas = canvas.map_err(|error| Failure::new(Step::Prepare, &error, "mounts"))?;
-        bound_processes(&launch.limits)?;
-        if let Some(fence) = &launch.fence {
-            locks.extend(canvas.paint(fence, ledger)?);
-        }
+    if let (Some((canvas, ledger, locks)), Some(fence)) = (view, &launch.fence) {
+        locks.extend(canvas.paint(fence, ledger)?);
     }
     let (terminal, standard) = match launch.terminal {
         Some(size) => {
@@ -91,7 +121,7 @@ fn start(
     let cwd = launch.cwd.to_path();
     let mut failure = None;
     let mut body = || {
-        let failed = become_command(&standard, &cwd, &launch.limits, &confinement)
+        let failed = become_command(&standard, &cwd, bounds, &confinement)
             .err()
             .unwrap_or_else(|| exec.run());
         failure = Some(failed);
@@ -104,19 +134,6 @@ fn start(
     match failure {
         None => Ok((pid, terminal)),
         Some(failure) => Err(failure),
-    }
-}
-
-/// The limit on processes, where the PID namespace can hold it.
-fn bound_processes(limits: &RunLimits) -> Result<(), Failure> {
-    match limits.processes {
-        Some(limit) if namespace::pid_max_is_per_namespace() => namespace::set_pid_max(limit)
-            .or_else(|error| match error.raw_os_error() {
-                // The outer `/proc` stands in for our own and is read-only; the rlimit remains.
-                Some(libc::EROFS | libc::EACCES) => Ok(()),
-                _ => Err(Failure::new(Step::Limits, &error, "processes")),
-            }),
-        _ => Ok(()),
     }
 }
 
@@ -276,7 +293,7 @@ fn grants(fence: &Fence) -> Result<Vec<(OwnedFd, Grant)>, Failure> {
 fn become_command(
     standard: &Standard,
     cwd: &Path,
-    limits: &RunLimits,
+    bounds: &[Bound],
     confinement: &Confinement<'_>,
 ) -> Result<(), Failure> {
     let failed = |step, what: &'static str| move |error| Failure::new(step, &error, what);
@@ -284,7 +301,11 @@ fn become_command(
     standard
         .place()
         .map_err(failed(Step::Descriptors, "standard descriptors"))?;
-    set_limits(limits).map_err(failed(Step::Limits, "resource limits"))?;
+    for bound in bounds {
+        bound
+            .set()
+            .map_err(failed(Step::Limits, "resource limits"))?;
+    }
     confinement.apply()?;
     // After the identity has changed, which clears this.
     privilege::parent_death_signal_kill().map_err(failed(Step::Identity, "parent death signal"))?;
@@ -294,22 +315,6 @@ fn become_command(
         Failure::new(Step::WorkingDirectory, &error.into(), path)
     })?;
     signal::reset_for_exec();
-    Ok(())
-}
-
-fn set_limits(limits: &RunLimits) -> io::Result<()> {
-    for (resource, limit) in [
-        (Resource::Cpu, limits.cpu_seconds),
-        (Resource::As, limits.memory_bytes),
-        (Resource::Nproc, limits.processes),
-        (Resource::Fsize, limits.file_size_bytes),
-        (Resource::Nofile, limits.open_files),
-        (Resource::Core, Some(0)),
-    ] {
-        if let Some(limit) = limit {
-            rlimit::set(resource, limit)?;
-        }
-    }
     Ok(())
 }
 

@@ -48,7 +48,7 @@ impl Workshop {
     pub(super) fn stage_namespaces(&self) -> i32 {
         match self.world {
             World::Namespaces { .. } => namespace::CLONE_NEWPID | namespace::CLONE_NEWNS,
-            World::Machine => 0,
+            World::Machine { .. } => 0,
         }
     }
 
@@ -86,6 +86,7 @@ pub(super) fn make(boot: &Boot) -> Result<Workshop, Failure> {
     if let World::Namespaces {
         own_network,
         tmp_bytes,
+        ..
     } = boot.world
     {
         enter_namespaces(&boot.identity, own_network)?;

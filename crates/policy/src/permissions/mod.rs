@@ -14,7 +14,7 @@ pub use environment::{
     CORE_VARIABLES, EnvironmentPolicy, Inherit, LOADER_PATTERNS, SECRET_PATTERNS, is_loader_name,
     is_secret_name,
 };
-pub use limits::Limits;
+pub use limits::{ControlGroups, Limit, Limits};
 pub use sandbox::{
     DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, DEFAULT_PROTECTED, DEFAULT_PROTECTED_IN_HOME,
     Network, SandboxMode, SandboxPolicy, TmpPolicy,
