@@ -18,6 +18,10 @@ use ringfence::{Engine, EngineOptions};
 use serde_json::{Value, json};
 
 fn engine(place: &Place, workspace: &Path) -> Engine {
+    engine_with(place, workspace, Config::from(&Resolved::defaults()))
+}
+
+fn engine_with(place: &Place, workspace: &Path, config: Config) -> Engine {
     let path = "/usr/local/bin:/usr/bin:/bin".to_owned();
     let home = place.home();
     Engine::open(EngineOptions {
@@ -27,7 +31,7 @@ fn engine(place: &Place, workspace: &Path) -> Engine {
             ("PATH".to_owned(), path),
             ("HOME".to_owned(), home.display().to_string()),
         ]),
-        config: Config::from(&Resolved::defaults()),
+        config,
         rules: RuleSet::default(),
         rules_file: None,
         shell: detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap(),
@@ -178,4 +182,22 @@ async fn a_fork_bomb_is_bounded_and_leaves_the_session_usable() {
         .await
         .unwrap();
     assert_eq!(next["stdout"]["text"], "alive\n", "{next}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn what_a_command_leaves_running_is_bounded_in_time() {
+    let place = Place::new();
+    let mut config = Config::from(&Resolved::defaults());
+    config.limits.wall_time = Some(std::time::Duration::from_secs(2));
+    let engine = engine_with(&place, &place.work(), config);
+    let mark = format!("6{}", std::process::id());
+    let sleeping = format!("sleep {mark}");
+    let reply = bash(&engine, &format!("{sleeping} > /dev/null 2>&1 & echo on")).await;
+    assert_eq!(reply["stdout"], "on\n", "{reply}");
+    assert!(!program::processes_with(&sleeping).is_empty(), "{reply}");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !program::processes_with(&sleeping).is_empty() {
+        assert!(std::time::Instant::now() < deadline, "it is still there");
+        tokio::task::yield_now().await;
+    }
 }

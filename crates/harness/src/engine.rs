@@ -30,6 +30,7 @@ use crate::denial::{self, Denial, Scene};
 use crate::error::CallError;
 use crate::event::{Event, EventSink};
 use crate::execution::{Cancel, Ending, Execution, Timing, drive};
+use crate::limit::{self, LimitHit};
 use crate::output::{Excerpt, SpillPlace, Transcript, TranscriptLimits};
 use crate::session::base_environment;
 use crate::tasks::Tasks;
@@ -125,6 +126,8 @@ pub struct Outcome {
     pub execution: Execution,
     /// What the fence refused.
     pub denials: Vec<Denial>,
+    /// The limits that it hit.
+    pub limits_hit: Vec<LimitHit>,
     /// The policy's name for where it ran.
     pub sandbox: &'static str,
     /// Why a refused command was not tried again.
@@ -312,6 +315,7 @@ impl Engine {
             Confinement::Fenced { sandbox, .. } => Some(sandbox.clone()),
             Confinement::Unfenced { .. } => None,
         };
+        let limits = permit.confinement().limits().clone();
         let cwd = match permit.action() {
             Action::RunCommand(command) => command.cwd.clone(),
             _ => self.ground.cwd.clone(),
@@ -325,8 +329,9 @@ impl Engine {
                 return Err(error);
             }
         };
+        let text = Excerpt::of(&execution.output.both, usize::MAX).text;
+        let limits_hit = limit::find(&limits, how.timeout, &execution, &text);
         let denials = fence.map_or_else(Vec::new, |fence| {
-            let text = Excerpt::of(&execution.output.both, usize::MAX).text;
             let exit_code = execution.exit_code();
             denial::find(
                 &Scene {
@@ -342,6 +347,7 @@ impl Engine {
         Ok(Outcome {
             execution,
             denials,
+            limits_hit,
             sandbox,
             not_retried: None,
             task: None,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use ringfence_confine::cgroup::{Controller, Nest};
 use ringfence_confine::{landlock, namespace};
 use serde::Serialize;
 
@@ -40,7 +41,7 @@ pub struct Finding {
 pub async fn examine() -> Vec<Finding> {
     let mut findings = vec![kernel(), landlock_finding(), seccomp()];
     findings.extend(worlds().await);
-    findings.push(process_limit());
+    findings.extend([control_groups(), process_limit()]);
     findings.extend([
         program("bubblewrap", "bwrap"),
         program("podman", "podman"),
@@ -157,20 +158,39 @@ async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
     Ok((booted, micros(started)))
 }
 
-fn process_limit() -> Finding {
-    if namespace::pid_max_is_per_namespace() {
-        finding(
-            "process limit",
-            State::Available,
-            "by the PID namespace, for everybody",
-        )
-    } else {
-        finding(
-            "process limit",
-            State::Available,
-            "by rlimit, which does not hold root (Linux 6.14 has a limit per PID namespace)",
-        )
+fn control_groups() -> Finding {
+    let nested = Nest::make(&[Controller::Pids, Controller::Memory])
+        .or_else(|_| Nest::make(&[Controller::Pids]));
+    match nested {
+        Ok(nest) => {
+            let places: Vec<_> = nest
+                .paths()
+                .iter()
+                .filter_map(|path| path.parent().map(|parent| parent.display().to_string()))
+                .collect();
+            let detail = format!(
+                "limits hold for a run as a whole, and are counted (below {})",
+                places.join(" and ")
+            );
+            finding("control groups", State::Available, detail)
+        }
+        Err(refused) => finding(
+            "control groups",
+            State::Optional,
+            format!("{refused}; `limits.memory_bytes` bounds each process by itself instead"),
+        ),
     }
+}
+
+fn process_limit() -> Finding {
+    let detail = if Nest::make(&[Controller::Pids]).is_ok() {
+        "by a control group, for everybody"
+    } else if namespace::pid_max_is_per_namespace() {
+        "by the PID namespace, for everybody, and never below 301"
+    } else {
+        "by rlimit, which does not hold root (Linux 6.14 has a limit per PID namespace)"
+    };
+    finding("process limit", State::Available, detail)
 }
 
 fn program(name: &'static str, file: &str) -> Finding {

@@ -54,6 +54,15 @@ pub enum Confinement {
     },
 }
 
+impl Confinement {
+    /// How much of the machine may be used, inside the fence or outside.
+    pub fn limits(&self) -> &Limits {
+        match self {
+            Self::Fenced { limits, .. } | Self::Unfenced { limits } => limits,
+        }
+    }
+}
+
 /// What a permit rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Basis {

@@ -20,3 +20,15 @@ pub fn has_program(name: &str) -> bool {
     std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
 }
+
+/// Whether control groups for memory and processes can be made; reported as missing if not.
+pub fn control_groups() -> bool {
+    use ringfence_confine::cgroup::{Controller, Nest};
+    match Nest::make(&[Controller::Pids, Controller::Memory]) {
+        Ok(_) => true,
+        Err(refused) => {
+            missing("control groups", &refused.to_string());
+            false
+        }
+    }
+}

@@ -117,9 +117,12 @@ async fn stop_on_signal(cancel: &Cancel) -> Result<Outcome> {
 /// Tells what the fence refused, and what else the exit code does not say.
 fn explain(outcome: &Outcome) {
     match outcome.execution.ending {
-        Ending::TimedOut => paint::remark("the command took too long and was killed"),
+        Ending::TimedOut => paint::remark("the command took too long and was killed:"),
         Ending::Cancelled => paint::remark("the command was cancelled"),
         Ending::Exited => {}
+    }
+    for hit in &outcome.limits_hit {
+        paint::remark(&hit.message);
     }
     for denial in &outcome.denials {
         paint::remark(&format!(

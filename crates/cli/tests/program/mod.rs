@@ -135,7 +135,7 @@ pub fn empty_within_a_second(folder: &Path) -> Result<(), Vec<String>> {
     })
 }
 
-fn none_within_a_second(look: impl Fn() -> Vec<String>) -> Result<(), Vec<String>> {
+pub fn none_within_a_second<T>(look: impl Fn() -> Vec<T>) -> Result<(), Vec<T>> {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(1);
     loop {
         let found = look();

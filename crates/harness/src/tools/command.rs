@@ -209,6 +209,9 @@ pub(super) fn add_common(reply: &mut Value, outcome: &Outcome) {
     if !outcome.denials.is_empty() {
         reply["denials"] = json!(outcome.denials);
     }
+    if !outcome.limits_hit.is_empty() {
+        reply["limits_hit"] = json!(outcome.limits_hit);
+    }
     add(reply, "not_retried", outcome.not_retried.clone());
     if !outcome.execution.exit.left_running.is_empty() {
         let left: Vec<Value> = outcome

@@ -11,7 +11,7 @@ use ringfence_confine::namespace;
 use ringfence_confine::rlimit::{self, Resource};
 
 use super::protocol::{Failure, RunLimits, Step};
-use super::watch::{Watch, Whose};
+use super::watch::Watch;
 use super::world::Workshop;
 
 /// Bounds the run that the calling process is the init of, and starts to watch it.
@@ -36,12 +36,7 @@ pub(super) fn set(
             bound_process_ids(most).map_err(failed("processes"))?;
         }
     }
-    let whose = if workshop.has_namespaces() {
-        Whose::Everybody
-    } else {
-        Whose::Descendants
-    };
-    Watch::start(limits, whose).map_err(failed(
+    Watch::start(limits, workshop.has_namespaces()).map_err(failed(
         "limits.disk_bytes: this kernel does not count what processes write",
     ))
 }

@@ -33,6 +33,7 @@ impl Run<'_> {
         let mut command = Some(command);
         let mut ended = None;
         let mut hit = Hit::default();
+        let mut stopped = false;
         loop {
             loop {
                 match process::reap()? {
@@ -44,7 +45,8 @@ impl Run<'_> {
                         }
                     }
                     Reap::Running => {
-                        if let Some(ended) = ended.take() {
+                        // Those that were killed with the command are not left running.
+                        if let Some(ended) = ended.take_if(|_| !stopped) {
                             self.report_end(&ended, &mut hit, left_running(self.own_pids))?;
                         }
                         break;
@@ -61,6 +63,7 @@ impl Run<'_> {
                 Ok(pause) => pause,
                 Err(limit) => {
                     hit.add([limit]);
+                    stopped = true;
                     self.kill_everybody();
                     Some(KILL_PAUSE)
                 }
@@ -212,20 +215,33 @@ fn end(own_pids: bool) -> io::Result<()> {
 /// The processes of this run that live on.
 fn left_running(own_pids: bool) -> Vec<LeftRunning> {
     const MOST: usize = 64;
-    let ours = rustix::process::getpid().as_raw_nonzero().get();
-    let pids = if own_pids {
-        every_process()
-    } else {
-        descendants(&children_of(ours))
-    };
-    pids.into_iter()
-        .filter(|pid| *pid != ours)
+    others(own_pids)
+        .into_iter()
         .filter_map(|pid| command_line(pid).map(|command| LeftRunning { pid, command }))
         .take(MOST)
         .collect()
 }
 
-pub(super) fn every_process() -> Vec<i32> {
+/// The processes of this run besides the calling one, which is its init, by their names in
+/// `/proc`.
+pub(super) fn others(own_pids: bool) -> Vec<i32> {
+    let ours = rustix::process::getpid().as_raw_nonzero().get();
+    let in_proc = fs::read_link("/proc/self")
+        .ok()
+        .and_then(|name| name.to_str()?.parse().ok())
+        .unwrap_or(ours);
+    // Where the machine's own `/proc` stands in for the run's, everybody is in it, and by other
+    // numbers.
+    let mut pids = if own_pids && in_proc == ours {
+        every_process()
+    } else {
+        descendants(&children_of(in_proc))
+    };
+    pids.retain(|pid| *pid != in_proc);
+    pids
+}
+
+fn every_process() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
@@ -237,7 +253,7 @@ pub(super) fn every_process() -> Vec<i32> {
 }
 
 /// Processes and all that they have started.
-pub(super) fn descendants(roots: &[i32]) -> Vec<i32> {
+fn descendants(roots: &[i32]) -> Vec<i32> {
     let mut found = roots.to_vec();
     let mut next = 0;
     while next < found.len() && found.len() < 4096 {

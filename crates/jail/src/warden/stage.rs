@@ -301,11 +301,6 @@ fn become_command(
     standard
         .place()
         .map_err(failed(Step::Descriptors, "standard descriptors"))?;
-    for bound in bounds {
-        bound
-            .set()
-            .map_err(failed(Step::Limits, "resource limits"))?;
-    }
     confinement.apply()?;
     // After the identity has changed, which clears this.
     privilege::parent_death_signal_kill().map_err(failed(Step::Identity, "parent death signal"))?;
@@ -314,6 +309,12 @@ fn become_command(
         let path = cwd.display().to_string();
         Failure::new(Step::WorkingDirectory, &error.into(), path)
     })?;
+    // Last: all of the above needs memory and descriptors itself.
+    for bound in bounds {
+        bound
+            .set()
+            .map_err(failed(Step::Limits, "resource limits"))?;
+    }
     signal::reset_for_exec();
     Ok(())
 }

@@ -22,7 +22,7 @@ const DISK_PAUSE: Duration = Duration::from_millis(50);
 const CPU_PAUSE: Duration = Duration::from_millis(10);
 /// The unit in which the kernel tells CPU time: the same on every machine that this runs on.
 const TICKS_PER_SECOND: u64 = 100;
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 /// The watch over one run.
 #[derive(Debug)]
@@ -30,22 +30,13 @@ pub(super) struct Watch {
     cpu: Option<Duration>,
     disk: Option<u64>,
     deadline: Option<Instant>,
-    whose: Whose,
+    own_pids: bool,
     cpus: u32,
-}
-
-/// Which processes are the run's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whose {
-    /// All that can be seen: the PID namespace is the run's own.
-    Everybody,
-    /// The descendants of the calling process.
-    Descendants,
 }
 
 impl Watch {
     /// Starts to watch. Fails where the kernel does not count what is to be watched.
-    pub(super) fn start(limits: &RunLimits, whose: Whose) -> io::Result<Self> {
+    pub(super) fn start(limits: &RunLimits, own_pids: bool) -> io::Result<Self> {
         if limits.disk_bytes.is_some() {
             written_by("self").ok_or(io::ErrorKind::Unsupported)?;
         }
@@ -55,7 +46,7 @@ impl Watch {
             cpu: limits.cpu_seconds.map(Duration::from_secs),
             disk: limits.disk_bytes,
             deadline: wall.and_then(|wall| Instant::now().checked_add(wall)),
-            whose,
+            own_pids,
             cpus: u32::try_from(cpus).unwrap_or(1),
         })
     }
@@ -109,26 +100,20 @@ impl Watch {
     }
 
     fn cpu_used(&self) -> Duration {
-        let of_the_living: Duration = self.living().iter().filter_map(|pid| cpu_of(*pid)).sum();
+        let of_the_living: Duration = init::others(self.own_pids)
+            .iter()
+            .filter_map(|pid| cpu_of(*pid))
+            .sum();
         ringfence_confine::process::cpu_of_children() + of_the_living
     }
 
     fn written(&self) -> u64 {
-        let living = self.living();
+        let living = init::others(self.own_pids);
         let of_the_living = living.iter().map(|pid| written_by(&pid.to_string()));
         of_the_living
             .chain([written_by("self")])
             .flatten()
             .fold(0, u64::saturating_add)
-    }
-
-    fn living(&self) -> Vec<i32> {
-        let ours = rustix::process::getpid().as_raw_nonzero().get();
-        let pids = match self.whose {
-            Whose::Everybody => init::every_process(),
-            Whose::Descendants => init::descendants(&init::children_of(ours)),
-        };
-        pids.into_iter().filter(|pid| *pid != ours).collect()
     }
 }
 
