@@ -247,6 +247,10 @@ fn open_with(
                 .join("outputs")
                 .join(ringfence::identifier::random("out"))
         }),
+        journals: places
+            .state_home
+            .filter(|_| recorded == Recorded::Yes)
+            .map(|state| state.join("patches")),
         workspace: places.workspace,
         home: places.home,
         environment: places.environment,

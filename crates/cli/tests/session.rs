@@ -37,6 +37,7 @@ fn engine_with(place: &Place, workspace: &Path, config: Config) -> Engine {
         shell: detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap(),
         audit: None,
         scratch: None,
+        journals: None,
         approver: Arc::new(Scripted::ApproveAll),
         events: ringfence::event::nowhere(),
         warden: WardenProgram::At(RINGFENCE.into()),

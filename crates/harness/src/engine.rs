@@ -59,6 +59,9 @@ pub struct EngineOptions {
     pub audit: Option<AuditLog>,
     /// Where long output goes. Removed with the engine.
     pub scratch: Option<PathBuf>,
+    /// Where patches are written down while they are applied; there are none if absent. One that
+    /// commands can reach would let them have files changed: use a folder that is also private.
+    pub journals: Option<PathBuf>,
     /// Who answers questions.
     pub approver: Arc<dyn Approver>,
     /// Who listens.
@@ -81,7 +84,8 @@ pub struct Engine {
     pub(crate) tasks: Tasks,
     pub(crate) scripts: OnceLock<Pool>,
     pub(crate) desk: Arc<Desk>,
-    jail: Jail,
+    pub(crate) jail: Jail,
+    pub(crate) journals: Option<PathBuf>,
     scratch: Option<PathBuf>,
 }
 
@@ -195,7 +199,7 @@ impl Engine {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             })
         })?;
-        Ok(Self {
+        let engine = Self {
             ground,
             config: options.config,
             shell: options.shell,
@@ -205,8 +209,11 @@ impl Engine {
             scripts: OnceLock::new(),
             desk: Arc::new(desk),
             jail,
+            journals: options.journals,
             scratch: options.scratch,
-        })
+        };
+        engine.recover_patches()?;
+        Ok(engine)
     }
 
     /// A new call.

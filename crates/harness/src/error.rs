@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::audit::AuditError;
+use crate::patch::PatchError;
 use crate::rules::RulesFileError;
 
 /// A call that came to nothing. The next call works.
@@ -76,6 +77,9 @@ pub enum CallError {
     /// The command could not be started.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// The patch was not applied, nor any part of it.
+    #[error("the patch was not applied: {0}")]
+    Patch(#[from] PatchError),
     /// The record could not be kept, so nothing was run.
     #[error(transparent)]
     Audit(#[from] AuditError),
@@ -106,6 +110,7 @@ impl CallError {
             Self::NotAvailable { .. } => "setting_not_available",
             Self::Denied(denial) => denial.code.name(),
             Self::Launch(error) => error.code(),
+            Self::Patch(error) => error.code(),
             Self::Audit(_) => "audit_failed",
             Self::Rule(_) => "rule_not_kept",
             Self::Followed(_) => "io_failed",
@@ -114,6 +119,12 @@ impl CallError {
 
     /// The error as it goes over the wire.
     pub fn to_json(&self) -> Value {
-        json!({ "error": { "code": self.code(), "message": self.to_string() } })
+        let mut error = json!({ "code": self.code(), "message": self.to_string() });
+        if let Self::Patch(patch) = self
+            && let Some(details) = patch.details()
+        {
+            error["details"] = details;
+        }
+        json!({ "error": error })
     }
 }

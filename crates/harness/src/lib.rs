@@ -20,6 +20,9 @@ pub mod exit_code;
 pub mod identifier;
 mod limit;
 pub mod output;
+mod owner;
+mod patch;
+mod patching;
 pub mod rules;
 pub mod session;
 mod tasks;
@@ -30,6 +33,7 @@ pub use engine::{Call, Engine, EngineOptions, How, Outcome, StandardInput, subje
 pub use error::CallError;
 pub use execution::{Cancel, Ending, Execution, Remaining, Timing, drive};
 pub use limit::{Evidence, LimitHit, Unit};
+pub use patch::{HunkFailure, PatchError};
 pub use ringfence_jail as jail;
 pub use ringfence_policy as policy;
 pub use ringfence_script as script;

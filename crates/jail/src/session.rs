@@ -99,6 +99,13 @@ impl Session {
         self.identity.uid
     }
 
+    /// The user that fenced commands run as, its group, and all its groups where the harness's have
+    /// to be replaced.
+    pub fn identity(&self) -> (u32, u32, Option<&[u32]>) {
+        let identity = &self.identity;
+        (identity.uid, identity.gid, identity.groups.as_deref())
+    }
+
     /// Starts what a policy will need, ahead of the first launch.
     pub async fn warm_up(
         &self,

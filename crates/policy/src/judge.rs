@@ -3,6 +3,8 @@
 //! For a command, in this order: what it asks of the fence, what it does (facts and class), what
 //! the rules say, what the table says. Pure: everything it looks at is handed in.
 
+mod files;
+
 use std::collections::BTreeSet;
 
 use crate::action::{Action, FenceRequest, RunCommand};
@@ -101,6 +103,7 @@ impl ApprovalKey {
 pub fn judge(action: Action, bench: &Bench<'_>) -> Judgement {
     match action {
         Action::RunCommand(command) => judge_command(command, bench),
+        Action::ApplyPatch(patch) => files::judge_patch(patch, bench),
         other => judge_other(other, bench),
     }
 }
@@ -375,21 +378,10 @@ fn class_in_words(class: Class, grounds: &Grounds) -> String {
 /// Everything that is not a command.
 fn judge_other(action: Action, bench: &Bench<'_>) -> Judgement {
     let confinement = confinement(bench, None);
-    let inside = |path: &std::path::PathBuf| {
-        !bench.sandbox.mode.is_fenced()
-            || bench
-                .sandbox
-                .effective_writable_roots()
-                .iter()
-                .any(|root| path.starts_with(root))
-    };
     let (harmless, because) = match &action {
         Action::RunScript(_) => (true, "a script touches nothing but through its tools"),
         Action::SearchFiles(_) => (true, "it only reads names"),
-        Action::ApplyPatch(patch) if patch.writes.iter().all(inside) => {
-            (true, "it writes in writable folders only")
-        }
-        Action::ApplyPatch(_) => (false, "it writes outside the writable folders"),
+        Action::ApplyPatch(_) => (false, "it changes files"),
         Action::Connect(_) | Action::SendHttp(_) => (false, "it leaves the machine"),
         Action::CallMcpTool(_) => (false, "it runs a tool of another server"),
         Action::RunCommand(_) => (false, "it is a command"),

@@ -152,6 +152,12 @@ pub enum DenialCode {
     DeniedByRule,
     /// Leaving the fence is switched off.
     EscalationNotAllowed,
+    /// The sandbox policy writes nowhere.
+    ReadOnly,
+    /// The path is protected.
+    ProtectedPath,
+    /// The path may not even be read.
+    DeniedRead,
     /// A person said no.
     DeniedByUser,
     /// A person stopped the whole turn.
@@ -168,6 +174,9 @@ impl DenialCode {
             Self::ApprovalNotPossible => "approval_not_possible",
             Self::DeniedByRule => "denied_by_rule",
             Self::EscalationNotAllowed => "escalation_not_allowed",
+            Self::ReadOnly => "read_only",
+            Self::ProtectedPath => "protected_path",
+            Self::DeniedRead => "denied_read",
             Self::DeniedByUser => "denied_by_user",
             Self::Aborted => "aborted",
             Self::ApprovalTimedOut => "approval_timed_out",

@@ -11,8 +11,8 @@ use serde::de::value::{Error as WordError, StrDeserializer};
 
 use super::resolve::Resolved;
 use super::typed::{
-    ApprovalConfig, AuditConfig, BashConfig, Config, ExposeConfig, OutputConfig, SandboxConfig,
-    ScriptConfig, ScriptLimits, ShellConfig, WorkerPool,
+    ApprovalConfig, AuditConfig, BashConfig, Config, ExposeConfig, FilesConfig, OutputConfig,
+    SandboxConfig, ScriptConfig, ScriptLimits, ShellConfig, WorkerPool,
 };
 use super::value::Value;
 
@@ -59,6 +59,12 @@ impl From<&Resolved> for Config {
             audit: AuditConfig {
                 enabled: from.switch("audit.enabled"),
                 dir: from.path("audit.dir"),
+            },
+            files: FilesConfig {
+                max_patch_bytes: from.number("files.max_patch_bytes"),
+                max_file_bytes: from.number("files.max_file_bytes"),
+                search_limit: from.number("files.search_limit"),
+                search_max_files: from.number("files.search_max_files"),
             },
             script: from.script(),
         }

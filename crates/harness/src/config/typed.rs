@@ -32,6 +32,8 @@ pub struct Config {
     pub output: OutputConfig,
     /// `[audit]`
     pub audit: AuditConfig,
+    /// `[files]`
+    pub files: FilesConfig,
     /// `[script]`
     pub script: ScriptConfig,
 }
@@ -203,6 +205,19 @@ pub struct AuditConfig {
     pub enabled: bool,
     /// Where, if not in the default place.
     pub dir: Option<PathBuf>,
+}
+
+/// Files that the harness itself changes and looks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilesConfig {
+    /// Size of a patch.
+    pub max_patch_bytes: u64,
+    /// Size of a file that a patch changes.
+    pub max_file_bytes: u64,
+    /// Results of a search that names no limit.
+    pub search_limit: u64,
+    /// Files that a search looks at.
+    pub search_max_files: u64,
 }
 
 /// Scripts in a model's answer.

@@ -1,5 +1,6 @@
 //! The tools that a model can call. Each is one file: its arguments, its action, its reply.
 
+mod apply_patch;
 mod arguments;
 mod bash;
 mod command;
@@ -35,7 +36,13 @@ pub struct Tool {
 }
 
 /// Every tool.
-pub const TOOLS: &[Tool] = &[shell::TOOL, shell_command::TOOL, bash::TOOL, run_code::TOOL];
+pub const TOOLS: &[Tool] = &[
+    shell::TOOL,
+    shell_command::TOOL,
+    bash::TOOL,
+    apply_patch::TOOL,
+    run_code::TOOL,
+];
 
 /// The tool of a name.
 pub fn find(name: &str) -> Result<&'static Tool, CallError> {

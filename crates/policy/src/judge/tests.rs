@@ -233,3 +233,123 @@ fn rules_decide_before_the_table_does() {
         );
     }
 }
+
+/// What becomes of a patch that writes these files; columns never, on-failure, on-request,
+/// unless-trusted.
+#[test]
+fn patches_reach_as_far_as_commands_do() {
+    use SandboxMode::{DangerFullAccess, ReadOnly, WorkspaceWrite};
+    let denied = ["deny"; 4];
+    let cases: &[(SandboxMode, &[&str], [&str; 4])] = &[
+        (
+            WorkspaceWrite,
+            &["/work/project/a"],
+            ["run", "run", "run", "ask"],
+        ),
+        (
+            WorkspaceWrite,
+            &["/work/project/a", "/work/other"],
+            ["deny", "ask", "ask", "ask"],
+        ),
+        (
+            WorkspaceWrite,
+            &["/work/projection"],
+            ["deny", "ask", "ask", "ask"],
+        ),
+        (
+            WorkspaceWrite,
+            &["/work/project/.git/hooks/pre-commit"],
+            denied,
+        ),
+        (
+            WorkspaceWrite,
+            &["/work/project/.GIT/Hooks/pre-commit"],
+            denied,
+        ),
+        (WorkspaceWrite, &["/work/project/.git"], denied),
+        (
+            WorkspaceWrite,
+            &["/work/project/.git/index"],
+            ["run", "run", "run", "ask"],
+        ),
+        (
+            WorkspaceWrite,
+            &["/work/project/.gitignore"],
+            ["run", "run", "run", "ask"],
+        ),
+        (WorkspaceWrite, &["/work/project/keys/id"], denied),
+        (
+            WorkspaceWrite,
+            &["/work/project/keys-not"],
+            ["run", "run", "run", "ask"],
+        ),
+        (ReadOnly, &["/work/project/a"], denied),
+        (
+            DangerFullAccess,
+            &["/etc/hosts"],
+            ["open", "open", "open", "ask-open"],
+        ),
+    ];
+    for (mode, writes, expected) in cases {
+        let mut setting = Setting::new(*mode);
+        setting
+            .sandbox
+            .denied_reads
+            .push("/work/project/keys".into());
+        for (approval, expected) in ApprovalPolicy::ALL.into_iter().zip(expected) {
+            let action = Action::ApplyPatch(crate::action::ApplyPatch {
+                writes: writes.iter().map(Into::into).collect(),
+            });
+            let judged = judge(action, &setting.bench(approval, Escalation::Off));
+            let because = judged.grounds.because;
+            assert_eq!(
+                outcome(&judged.verdict),
+                *expected,
+                "{mode} {writes:?} {approval}: {because}"
+            );
+            assert!(!because.is_empty());
+        }
+    }
+}
+
+#[test]
+fn rules_about_paths_hold_for_patches() {
+    use crate::rule::Layer;
+    let mut setting = Setting::new(SandboxMode::WorkspaceWrite);
+    let rules = r#"
+        [[rule]]
+        path = "migrations"
+        access = "write"
+        decision = "deny"
+        reason = "they are generated"
+
+        [[rule]]
+        path = "Cargo.toml"
+        access = "write"
+        decision = "ask"
+
+        [[rule]]
+        path = "/srv/site"
+        access = "write"
+        decision = "allow"
+    "#;
+    setting.rules = RuleSet::parse(Layer::User, "rules.toml", rules).unwrap();
+    for (writes, expected) in [
+        (vec!["/work/project/migrations/1.sql"], "deny"),
+        (
+            vec!["/work/project/a", "/work/project/migrations/1.sql"],
+            "deny",
+        ),
+        (vec!["/work/project/Cargo.toml"], "ask"),
+        (vec!["/srv/site/index.html"], "run"),
+        (vec!["/srv/site/index.html", "/srv/other"], "ask"),
+    ] {
+        let action = Action::ApplyPatch(crate::action::ApplyPatch {
+            writes: writes.iter().map(Into::into).collect(),
+        });
+        let bench = setting.bench(ApprovalPolicy::OnRequest, Escalation::Off);
+        let judged = judge(action, &bench);
+        let because = judged.grounds.because;
+        assert_eq!(outcome(&judged.verdict), expected, "{writes:?}: {because}");
+    }
+}

@@ -1,0 +1,250 @@
+//! What files will hold after a patch, worked out in memory before anything is written. Changes are
+//! taken in order, each on top of those before it, and then seen as one: a file is added, deleted
+//! or updated, whatever happened to it on the way.
+
+use std::path::PathBuf;
+
+use super::amend::amend;
+use super::change::{Change, Hunk};
+use super::error::{HunkFailure, PatchError};
+use super::fit::Looseness;
+use super::place::Place;
+
+/// A file as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Original {
+    pub(super) content: Vec<u8>,
+    pub(super) mode: u32,
+    pub(super) stamp: Stamp,
+    /// Links can be deleted, and nothing else.
+    pub(super) is_link: bool,
+}
+
+/// What tells one state of a file from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) struct Stamp {
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    pub(super) size: u64,
+    pub(super) modified: (i64, i64),
+}
+
+/// What a file will be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Content {
+    pub(super) bytes: Vec<u8>,
+    /// Permission bits.
+    pub(super) mode: u32,
+}
+
+/// A file that changes.
+#[derive(Debug)]
+pub(super) struct Edit {
+    pub(super) place: Place,
+    pub(super) before: Option<Original>,
+    pub(super) after: Option<Content>,
+    pub(super) moved_from: Option<String>,
+}
+
+/// Everything that changes, and what the caller ought to know.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) edits: Vec<Edit>,
+    pub(super) notes: Vec<String>,
+}
+
+/// A change with the places of its paths.
+pub(super) type Placed = (Change, Vec<Place>);
+
+/// Works out what a patch makes of the files that `read` finds.
+pub(super) fn draft(
+    patch: Vec<Placed>,
+    read: &mut dyn FnMut(&Place) -> Result<Option<Original>, PatchError>,
+) -> Result<Draft, PatchError> {
+    let mut sheets = Sheets {
+        read,
+        all: Vec::new(),
+        notes: Vec::new(),
+    };
+    for (change, places) in patch {
+        sheets.take(change, places)?;
+    }
+    let edits = sheets
+        .all
+        .into_iter()
+        .map(|(_, sheet)| sheet)
+        .filter(Edit::is_change);
+    Ok(Draft {
+        edits: edits.collect(),
+        notes: sheets.notes,
+    })
+}
+
+impl Edit {
+    fn is_change(&self) -> bool {
+        match (&self.before, &self.after) {
+            (None, None) => false,
+            (Some(before), Some(after)) => {
+                before.content != after.bytes || before.mode != after.mode
+            }
+            _ => true,
+        }
+    }
+}
+
+struct Sheets<'r> {
+    read: &'r mut dyn FnMut(&Place) -> Result<Option<Original>, PatchError>,
+    all: Vec<(PathBuf, Edit)>,
+    notes: Vec<String>,
+}
+
+impl Sheets<'_> {
+    /// The sheet of a place, begun with what is there.
+    fn sheet(&mut self, place: &Place) -> Result<&mut Edit, PatchError> {
+        let path = place.path();
+        if let Some(index) = self.all.iter().position(|(known, _)| *known == path) {
+            return Ok(&mut self.all[index].1);
+        }
+        let before = (self.read)(place)?;
+        let after = before.as_ref().map(|original| Content {
+            bytes: original.content.clone(),
+            mode: original.mode,
+        });
+        let edit = Edit {
+            place: place.clone(),
+            before,
+            after,
+            moved_from: None,
+        };
+        self.all.push((path, edit));
+        let index = self.all.len() - 1;
+        Ok(&mut self.all[index].1)
+    }
+
+    fn take(&mut self, change: Change, places: Vec<Place>) -> Result<(), PatchError> {
+        let mut places = places.into_iter();
+        let (first, second) = (places.next(), places.next());
+        let Some(place) = first else {
+            return Ok(());
+        };
+        match change {
+            Change::Add {
+                content,
+                executable,
+                ..
+            } => {
+                let mode = if executable == Some(true) {
+                    0o755
+                } else {
+                    0o644
+                };
+                self.put(
+                    &place,
+                    Content {
+                        bytes: content,
+                        mode,
+                    },
+                )
+                .map(|_| ())
+            }
+            Change::Delete { hunks, .. } => {
+                let content = self.content(&place, DeletesLinks::Yes)?;
+                if !hunks.is_empty() && !self.amended(&place, &content.bytes, &hunks)?.is_empty() {
+                    return Err(PatchError::NotAll {
+                        path: place.spelled,
+                    });
+                }
+                self.sheet(&place)?.after = None;
+                Ok(())
+            }
+            Change::Update {
+                hunks, executable, ..
+            } => {
+                let old = self.content(&place, DeletesLinks::No)?;
+                let content = Content {
+                    bytes: self.amended(&place, &old.bytes, &hunks)?,
+                    mode: with_executable(old.mode, executable),
+                };
+                match second.filter(|to| to.path() != place.path()) {
+                    None => self.sheet(&place)?.after = Some(content),
+                    Some(to) => {
+                        self.sheet(&place)?.after = None;
+                        self.put(&to, content)?.moved_from = Some(place.spelled);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts a file where none is.
+    fn put(&mut self, place: &Place, content: Content) -> Result<&mut Edit, PatchError> {
+        let sheet = self.sheet(place)?;
+        if sheet.after.is_some() {
+            return Err(PatchError::Exists {
+                path: place.spelled.clone(),
+            });
+        }
+        sheet.after = Some(content);
+        Ok(sheet)
+    }
+
+    fn content(&mut self, place: &Place, links: DeletesLinks) -> Result<Content, PatchError> {
+        let sheet = self.sheet(place)?;
+        let is_link = sheet.before.as_ref().is_some_and(|before| before.is_link);
+        match &sheet.after {
+            Some(_) if is_link && links == DeletesLinks::No => Err(PatchError::NotAFile {
+                path: place.spelled.clone(),
+            }),
+            Some(content) => Ok(content.clone()),
+            None => Err(PatchError::Missing {
+                path: place.spelled.clone(),
+            }),
+        }
+    }
+
+    fn amended(
+        &mut self,
+        place: &Place,
+        old: &[u8],
+        hunks: &[Hunk],
+    ) -> Result<Vec<u8>, PatchError> {
+        let amended = amend(old, hunks).map_err(|misfit| {
+            PatchError::Hunk(Box::new(HunkFailure {
+                path: place.spelled.clone(),
+                hunk: misfit.hunk,
+                of: hunks.len(),
+                expected: misfit.expected,
+                heading: misfit.heading,
+                nearest: misfit.nearest,
+            }))
+        })?;
+        let ignoring = match amended.looseness {
+            Looseness::Exact => None,
+            Looseness::TrailingBlanks => Some("blanks at the end of lines"),
+            Looseness::Indentation => Some("indentation"),
+            Looseness::Lookalikes => Some("indentation, and quotes and dashes that look alike"),
+        };
+        if let Some(ignoring) = ignoring {
+            let path = &place.spelled;
+            self.notes
+                .push(format!("`{path}`: a hunk fitted only without {ignoring}"));
+        }
+        Ok(amended.content)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DeletesLinks {
+    Yes,
+    No,
+}
+
+/// The mode with or without the right to be executed, for whoever may read.
+fn with_executable(mode: u32, executable: Option<bool>) -> u32 {
+    match executable {
+        None => mode,
+        Some(true) => mode | ((mode & 0o444) >> 2),
+        Some(false) => mode & !0o111,
+    }
+}

@@ -1,0 +1,193 @@
+//! May files be changed or looked for? What a patch and a search are judged by: rules about paths,
+//! then the same reach that a fenced command has.
+
+use std::path::{Path, PathBuf};
+
+use super::{Bench, confinement, deny};
+use crate::action::{Action, ApplyPatch};
+use crate::judge::ApprovalKey;
+use crate::permissions::{ApprovalPolicy, SandboxMode, SandboxPolicy};
+use crate::permit::{Basis, Permit};
+use crate::rule::{Access, Decision};
+use crate::ruleset::RuleDecision;
+use crate::verdict::{Denial, DenialCode, Grounds, Judgement, Question, QuestionKind, Verdict};
+
+const TOOL: &str = "apply_patch";
+
+/// Judges a patch. Its paths have no links in them.
+pub(super) fn judge_patch(patch: ApplyPatch, bench: &Bench<'_>) -> Judgement {
+    let mut grounds = Grounds::default();
+    let needs = decide(&patch, bench, &mut grounds);
+    let verdict = settle(patch, needs, bench);
+    Judgement { verdict, grounds }
+}
+
+/// What a patch needs before it may be applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Needs {
+    Nothing(Basis),
+    Question(String),
+    /// More than anybody can give.
+    TooMuch(Denial),
+}
+
+fn decide(patch: &ApplyPatch, bench: &Bench<'_>, grounds: &mut Grounds) -> Needs {
+    let mut asked_by = bench
+        .rules
+        .decide_tool(TOOL)
+        .filter(|rule| rule.decision != Decision::Allow);
+    let mut uncovered: Vec<&Path> = Vec::new();
+    let mut allowed_by = None;
+    for path in &patch.writes {
+        let rule = bench
+            .rules
+            .decide_path(path, Access::Write, bench.ground, TOOL);
+        match rule.as_ref().map(|rule| rule.decision) {
+            Some(Decision::Allow) => allowed_by = rule,
+            Some(Decision::Deny) => asked_by = rule,
+            Some(Decision::Ask) => asked_by = asked_by.or(rule),
+            _ => uncovered.push(path),
+        }
+        if asked_by.as_ref().is_some_and(is_denial) {
+            break;
+        }
+    }
+    if let Some(rule) = &asked_by {
+        grounds.rule = Some(rule.rule.source.to_string());
+        grounds.because = in_words(rule);
+        if is_denial(rule) {
+            return Needs::TooMuch(Denial {
+                code: DenialCode::DeniedByRule,
+                reason: grounds.because.clone(),
+                hint: None,
+            });
+        }
+    }
+    if bench.sandbox.mode.is_fenced()
+        && let Some(denial) = patch
+            .writes
+            .iter()
+            .find_map(|path| out_of_reach(path, bench.sandbox))
+    {
+        grounds.because.clone_from(&denial.reason);
+        return Needs::TooMuch(denial);
+    }
+    if asked_by.is_some() {
+        return Needs::Question(grounds.because.clone());
+    }
+    let outside = uncovered
+        .iter()
+        .find(|path| bench.sandbox.mode.is_fenced() && !is_inside(path, bench.sandbox));
+    if let Some(path) = outside {
+        grounds.because = format!(
+            "it writes {}, which is outside the writable folders",
+            path.display()
+        );
+        return Needs::Question(grounds.because.clone());
+    }
+    "it writes in writable folders only".clone_into(&mut grounds.because);
+    let basis = match allowed_by.filter(|_| uncovered.is_empty()) {
+        Some(rule) => {
+            grounds.rule = Some(rule.rule.source.to_string());
+            grounds.because = in_words(&rule);
+            Basis::Rule(rule.rule.source.to_string())
+        }
+        None if bench.approval == ApprovalPolicy::UnlessTrusted => {
+            "it writes files, which approval policy unless-trusted asks about"
+                .clone_into(&mut grounds.because);
+            return Needs::Question(grounds.because.clone());
+        }
+        None => Basis::Policy,
+    };
+    Needs::Nothing(basis)
+}
+
+fn settle(patch: ApplyPatch, needs: Needs, bench: &Bench<'_>) -> Verdict {
+    let (action, bounds) = (Action::ApplyPatch(patch), confinement(bench, None));
+    match needs {
+        Needs::TooMuch(denial) => Verdict::Deny(denial),
+        Needs::Nothing(basis) => Verdict::Allow(Permit::new(action, bounds, basis)),
+        Needs::Question(because) if bench.approval == ApprovalPolicy::Never => deny(
+            DenialCode::ApprovalNotPossible,
+            format!("{because}, and approval policy never asks nobody"),
+            None,
+        ),
+        Needs::Question(because) => {
+            let key = ApprovalKey::new(&action, &bounds);
+            if bench.remembered.contains(&key) {
+                return Verdict::Allow(Permit::new(action, bounds, Basis::Remembered));
+            }
+            Verdict::Ask(Question::new(QuestionKind::Run, because, action, bounds))
+        }
+    }
+}
+
+fn is_denial(rule: &RuleDecision) -> bool {
+    rule.decision == Decision::Deny
+}
+
+fn in_words(rule: &RuleDecision) -> String {
+    let does = match rule.decision {
+        Decision::Deny => "denies",
+        Decision::Ask => "asks about",
+        _ => "allows",
+    };
+    super::in_words(rule, does)
+}
+
+fn is_inside(path: &Path, sandbox: &SandboxPolicy) -> bool {
+    sandbox
+        .effective_writable_roots()
+        .iter()
+        .any(|root| path.starts_with(root) && path != root)
+}
+
+/// What no question lifts: the fence would not let a command do it either.
+fn out_of_reach(path: &Path, sandbox: &SandboxPolicy) -> Option<Denial> {
+    let denial = |code, why: String, hint: &str| Denial {
+        code,
+        reason: format!("it writes {}, and {why}", path.display()),
+        hint: Some(hint.to_owned()),
+    };
+    if let Some(denied) = meets(path, &sandbox.denied_reads) {
+        return Some(denial(
+            DenialCode::DeniedRead,
+            format!("{} may not even be read", denied.display()),
+            "`sandbox.allowed_reads` lifts default denials",
+        ));
+    }
+    if sandbox.mode == SandboxMode::ReadOnly {
+        return Some(denial(
+            DenialCode::ReadOnly,
+            "sandbox policy read-only writes nowhere".to_owned(),
+            "use `--sandbox workspace-write`",
+        ));
+    }
+    let protected: Vec<PathBuf> = sandbox
+        .protected_paths
+        .iter()
+        .flat_map(|protected| {
+            let roots = sandbox.writable_roots.iter();
+            roots.map(move |root| root.join(protected))
+        })
+        .collect();
+    meets(path, &protected).map(|protected| {
+        denial(
+            DenialCode::ProtectedPath,
+            format!("{} is protected", protected.display()),
+            "`sandbox.unprotected_paths` lifts default protections",
+        )
+    })
+}
+
+/// The one of these paths that a path is in, or that could not be if a file were there: `.git` as a
+/// file does away with `.git/hooks`. Letters count the same in either case, as some file systems
+/// have it.
+fn meets<'p>(path: &Path, others: &'p [PathBuf]) -> Option<&'p PathBuf> {
+    let same = |a: &Path, b: &Path| {
+        a.components()
+            .zip(b.components())
+            .all(|(a, b)| a.as_os_str().eq_ignore_ascii_case(b.as_os_str()))
+    };
+    others.iter().find(|other| same(path, other))
+}
