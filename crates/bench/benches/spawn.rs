@@ -11,8 +11,10 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use ringfence_bench::contest::{self, Contender, Times, Trouble, ratio};
-use ringfence_bench::fenced::Fenced;
+use ringfence_bench::fenced::{Fenced, TERMINAL};
 use ringfence_bench::target::{Bound, Target};
+use ringfence_bench::venue::{self, Venue};
+use ringfence_jail::{Input, Io};
 use tokio::runtime::Runtime;
 
 const JOB: &str = "/bin/true";
@@ -24,33 +26,19 @@ const HELD_BYTES: usize = 1 << 30;
 const PLAIN: &str = "plain spawn";
 const FENCED: &str = "fenced, workspace is a repository";
 const FENCED_PLAIN_FOLDER: &str = "fenced, workspace is a plain folder";
+const FENCED_TERMINAL: &str = "fenced, on a terminal";
 const BUBBLEWRAP: &str = "bwrap, same namespaces";
 
 fn main() -> ExitCode {
     ringfence_jail::serve_if_asked();
-    match run() {
-        Ok(targets) => {
-            let check = std::env::args().any(|argument| argument == "--check");
-            let missed = targets.iter().any(Target::is_clearly_missed);
-            ExitCode::from(u8::from(check && missed))
-        }
-        Err(trouble) => {
-            println!("the benchmark could not run: {trouble}");
-            ExitCode::from(2)
-        }
-    }
+    venue::close(run())
 }
 
 fn run() -> Result<Vec<Target>, Trouble> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let scratch = tempfile::Builder::new()
-        .prefix("ringfence-bench-")
-        .tempdir_in("/var/tmp")?;
-    let repository = repository(scratch.path())?;
-    let folder = scratch.path().join("folder");
-    std::fs::create_dir(&folder)?;
+    let venue = Venue::open()?;
+    let runtime = &venue.runtime;
+    let repository = repository(venue.path())?;
+    let folder = venue.folder("folder")?;
     let in_repository = Fenced::open(&repository)?;
     let in_folder = Fenced::open(&folder)?;
 
@@ -59,8 +47,9 @@ fn run() -> Result<Vec<Target>, Trouble> {
             name: PLAIN.into(),
             turn: Box::new(|| spawn(&mut Command::new(JOB))),
         },
-        fenced(FENCED, &runtime, &in_repository),
-        fenced(FENCED_PLAIN_FOLDER, &runtime, &in_folder),
+        fenced(FENCED, runtime, &in_repository, on_pipes),
+        fenced(FENCED_PLAIN_FOLDER, runtime, &in_folder, on_pipes),
+        fenced(FENCED_TERMINAL, runtime, &in_repository, on_a_terminal),
     ];
     if has_bubblewrap() {
         let workspace = repository.clone();
@@ -75,7 +64,7 @@ fn run() -> Result<Vec<Target>, Trouble> {
     let both = measure(&mut contenders)?;
     let targets = report(&contenders, &both);
     drop(contenders);
-    without_rest(&runtime, &in_repository)?;
+    without_rest(runtime, &in_repository)?;
     Ok(targets)
 }
 
@@ -148,10 +137,6 @@ fn report(contenders: &[Contender<'_>], both: &Both) -> Vec<Target> {
             bound: Bound::AtMost(1.05),
         });
     }
-    println!();
-    for target in &targets {
-        println!("{target}");
-    }
     targets
 }
 
@@ -167,7 +152,7 @@ fn without_rest(runtime: &Runtime, fenced: &Fenced) -> Result<(), Trouble> {
         totals[0] += start.elapsed();
         let start = Instant::now();
         for _ in 0..ROUNDS_PER_BLOCK {
-            runtime.block_on(fenced.time(&[JOB]))?;
+            runtime.block_on(fenced.time(&[JOB], on_pipes()))?;
         }
         totals[1] += start.elapsed();
     }
@@ -184,11 +169,24 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-fn fenced<'a>(name: &str, runtime: &'a Runtime, fenced: &'a Fenced) -> Contender<'a> {
+fn fenced<'a>(
+    name: &str,
+    runtime: &'a Runtime,
+    fenced: &'a Fenced,
+    io: fn() -> Io,
+) -> Contender<'a> {
     Contender {
         name: name.into(),
-        turn: Box::new(|| runtime.block_on(fenced.time(&[JOB]))),
+        turn: Box::new(move || runtime.block_on(fenced.time(&[JOB], io()))),
     }
+}
+
+fn on_pipes() -> Io {
+    Io::Pipes(Input::Null)
+}
+
+fn on_a_terminal() -> Io {
+    Io::Terminal(TERMINAL)
 }
 
 /// Starts a program the way the standard library does, which is `posix_spawn`, and waits for it.

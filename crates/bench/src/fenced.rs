@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ringfence_jail::{
-    Degraded, Input, Io, LaunchError, Process, Session, SessionOptions, WardenProgram,
+    Degraded, Input, Io, LaunchError, Process, Session, SessionOptions, TerminalSize, WardenProgram,
 };
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::CommandLine;
@@ -18,6 +18,12 @@ use ringfence_policy::settle::{Answer, settle};
 use ringfence_policy::{Ground, Permit, Verdict};
 
 use crate::contest::Trouble;
+
+/// The size of a terminal.
+pub const TERMINAL: TerminalSize = TerminalSize {
+    rows: 24,
+    columns: 80,
+};
 
 /// A session in one workspace.
 pub struct Fenced {
@@ -53,17 +59,23 @@ impl Fenced {
     }
 
     /// Starts a command.
-    pub async fn start(&self, argv: &[&str]) -> Result<Process, Trouble> {
+    pub async fn start<T: AsRef<str>>(&self, argv: &[T]) -> Result<Process, Trouble> {
         let permit = self.permit(argv)?;
         Ok(self.session.launch(permit, Io::Pipes(Input::Null)).await?)
     }
 
+    /// Starts a command on a terminal.
+    pub async fn start_on_terminal<T: AsRef<str>>(&self, argv: &[T]) -> Result<Process, Trouble> {
+        let permit = self.permit(argv)?;
+        Ok(self.session.launch(permit, Io::Terminal(TERMINAL)).await?)
+    }
+
     /// Runs a command to its end. The judgement is not part of the time: it is the fence that is
     /// measured.
-    pub async fn time(&self, argv: &[&str]) -> Result<Duration, Trouble> {
+    pub async fn time(&self, argv: &[&str], io: Io) -> Result<Duration, Trouble> {
         let permit = self.permit(argv)?;
         let start = Instant::now();
-        let mut process = self.session.launch(permit, Io::Pipes(Input::Null)).await?;
+        let mut process = self.session.launch(permit, io).await?;
         let exit = process.exited().await?;
         let took = start.elapsed();
         if exit.code() != 0 {
@@ -74,14 +86,14 @@ impl Fenced {
     }
 
     /// A permit, got the only way there is: every question is answered with yes.
-    fn permit(&self, argv: &[&str]) -> Result<Permit, Trouble> {
+    fn permit<T: AsRef<str>>(&self, argv: &[T]) -> Result<Permit, Trouble> {
         let environment = BTreeMap::from([
             ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
             ("HOME".to_owned(), std::env::var("HOME").unwrap_or_default()),
         ]);
         let action = Action::RunCommand(RunCommand {
             tool: "bench".into(),
-            line: CommandLine::Argv(argv.iter().map(|&word| word.to_owned()).collect()),
+            line: CommandLine::Argv(argv.iter().map(|word| word.as_ref().to_owned()).collect()),
             cwd: self.workspace.clone(),
             environment,
             fence: FenceRequest::Stay,

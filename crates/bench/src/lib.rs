@@ -5,8 +5,12 @@
 //!
 //! - [`contest`]: contenders in turn, and their times
 //! - [`fenced`]: a session whose commands run inside the fence
+//! - [`plain`]: what a command prints, read with the least effort
 //! - [`target`]: what a ratio has to be, and whether it is
+//! - [`venue`]: where a contest is held, and how it ends
 
 pub mod contest;
 pub mod fenced;
+pub mod plain;
 pub mod target;
+pub mod venue;
