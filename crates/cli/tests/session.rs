@@ -202,3 +202,27 @@ async fn what_a_command_leaves_running_is_bounded_in_time() {
         tokio::task::yield_now().await;
     }
 }
+
+/// Connects to a socket by its path, and says whether that worked.
+const CONNECT: &str = "python3 -c '
+import socket, sys
+try:
+    socket.socket(socket.AF_UNIX).connect(sys.argv[1]); print(\"connected\")
+except OSError: print(\"refused\")
+' ";
+
+#[tokio::test(flavor = "current_thread")]
+async fn sockets_that_come_into_being_between_calls_are_out_of_reach_too() {
+    let place = Place::new();
+    let engine = engine(&place, &place.work());
+    assert_eq!(bash(&engine, "true").await["exitCode"], 0);
+    let [outside, inside] = [place.home(), place.work()].map(|folder| folder.join("late.sock"));
+    let _listeners =
+        [&outside, &inside].map(|path| std::os::unix::net::UnixListener::bind(path).unwrap());
+    // Commands in quick succession share one look at the machine's sockets.
+    tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
+    for (path, expected) in [(&outside, "refused\n"), (&inside, "connected\n")] {
+        let reply = bash(&engine, &format!("{CONNECT}{}", path.display())).await;
+        assert_eq!(reply["stdout"], expected, "{reply}");
+    }
+}

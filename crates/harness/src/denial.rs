@@ -190,7 +190,9 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
     };
     let protected = sandbox.protected_paths.iter().find(|protected| {
         let whole = root.join(protected);
-        path.starts_with(&whole) || whole.starts_with(path) && path != root
+        path.starts_with(&whole)
+            || whole.starts_with(path) && path != root
+            || is_in_a_repository_below(path, root, protected)
     })?;
     Some(Denial {
         kind: DenialKind::Write,
@@ -204,6 +206,23 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
             protected.display()
         ),
     })
+}
+
+/// Whether a path is the same in a repository further down, or in a submodule's git folder, as a
+/// protected path is in the root's own.
+fn is_in_a_repository_below(path: &Path, root: &Path, protected: &Path) -> bool {
+    let (Ok(below), Ok(inner)) = (path.strip_prefix(root), protected.strip_prefix(".git")) else {
+        return false;
+    };
+    let mut rest = below.components();
+    let in_git = rest.any(|component| component.as_os_str() == ".git");
+    in_git
+        && !inner.as_os_str().is_empty()
+        && std::iter::successors(Some(rest.as_path()), |path| {
+            let mut components = path.components();
+            components.next().map(|_| components.as_path())
+        })
+        .any(|tail| tail.starts_with(inner))
 }
 
 /// The paths that a message may be about: what it quotes, and the words before the refusal.
@@ -307,6 +326,16 @@ mod tests {
                 1,
                 "bash: line 1: .git/hooks/pre-commit: Read-only file system",
                 vec![(Write, "/work/p/.git/hooks/pre-commit")],
+            ),
+            (
+                1,
+                "bash: line 1: lib/.git/config: Read-only file system",
+                vec![(Write, "/work/p/lib/.git/config")],
+            ),
+            (
+                1,
+                "bash: line 1: .git/modules/a/b/hooks/x: Read-only file system",
+                vec![(Write, "/work/p/.git/modules/a/b/hooks/x")],
             ),
             (
                 1,

@@ -14,7 +14,9 @@ mod error;
 mod line;
 mod plan;
 mod process;
+mod repositories;
 mod session;
+mod surroundings;
 mod terminal;
 mod warden;
 

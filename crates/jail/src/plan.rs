@@ -7,6 +7,7 @@ use ringfence_policy::permissions::{
 };
 
 use crate::error::LaunchError;
+use crate::surroundings::Surroundings;
 use crate::warden::protocol::{Fence, Groups, RawPath, RunLimits, Sockets, Tmp, World};
 
 /// The world that a policy needs.
@@ -57,7 +58,7 @@ pub(crate) fn machine_sockets() -> Vec<PathBuf> {
 /// read, but for those in the writable roots.
 pub(crate) fn fence(
     sandbox: &SandboxPolicy,
-    machine_sockets: &[PathBuf],
+    surroundings: &Surroundings,
 ) -> Result<Fence, LaunchError> {
     let sockets = match sandbox.network {
         Network::Off | Network::AllowList => Sockets::InNamespace,
@@ -72,13 +73,30 @@ pub(crate) fn fence(
     let roots: Vec<PathBuf> = fence.writable.iter().map(RawPath::to_path).collect();
     let in_a_root = |path: &PathBuf| roots.iter().any(|root| path.starts_with(root));
     let out_of_sight = |path: &PathBuf| tmp != Tmp::Machine && path.starts_with("/tmp");
+    let machine_sockets = surroundings.sockets();
     let outside = machine_sockets
         .iter()
         .filter(|path| !in_a_root(path) && !out_of_sight(path));
     fence
         .denied
         .extend(outside.map(|path| RawPath::from(path.as_path())));
+    for root in &roots {
+        let folders = surroundings.git_folders(root);
+        fence.protected.extend(in_git_folders(sandbox, &folders));
+    }
     Ok(fence)
+}
+
+/// What is protected in a root's own `.git` is protected in those further down as well.
+fn in_git_folders(sandbox: &SandboxPolicy, folders: &[PathBuf]) -> Vec<RawPath> {
+    let inner = sandbox
+        .protected_paths
+        .iter()
+        .filter_map(|path| path.strip_prefix(".git").ok())
+        .filter(|inner| !inner.as_os_str().is_empty());
+    inner
+        .flat_map(|inner| folders.iter().map(move |folder| tidy(&folder.join(inner))))
+        .collect()
 }
 
 /// The fence of a run on the bare machine, by Landlock and seccomp alone.

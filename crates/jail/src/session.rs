@@ -5,7 +5,6 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use ringfence_confine::account;
 use ringfence_policy::action::{Action, RunCommand};
@@ -19,6 +18,7 @@ use crate::error::LaunchError;
 use crate::line::{self, Line, Stage, WardenProgram};
 use crate::plan;
 use crate::process::{Output, Process};
+use crate::surroundings::Surroundings;
 use crate::terminal::{Terminal, TerminalSize};
 use crate::warden::protocol::{self, Boot, Fence, Identity, Launch, RawPath, Report, World};
 
@@ -78,8 +78,7 @@ pub struct Session {
     options: SessionOptions,
     identity: Identity,
     lines: Mutex<Vec<(World, Line)>>,
-    /// The machine's sockets, found at the first launch.
-    sockets: OnceLock<Vec<PathBuf>>,
+    surroundings: Surroundings,
 }
 
 impl Session {
@@ -90,7 +89,7 @@ impl Session {
             options,
             identity,
             lines: Mutex::new(Vec::new()),
-            sockets: OnceLock::new(),
+            surroundings: Surroundings::default(),
         })
     }
 
@@ -172,8 +171,7 @@ impl Session {
                 let world = plan::world(sandbox, limits);
                 match self.line(&mut lines, &world).await {
                     Ok(line) => {
-                        let sockets = self.sockets.get_or_init(plan::machine_sockets);
-                        let fence = plan::fence(sandbox, sockets)?;
+                        let fence = plan::fence(sandbox, &self.surroundings)?;
                         let stage = line.stage().await?;
                         Ok((stage, Some(fence), limits.clone()))
                     }

@@ -77,6 +77,8 @@ const PROBES: &[(&str, Probe)] = &[
     }),
     ("kernel_interfaces", kernel_interfaces),
     ("fork_until_refused", fork_until_refused),
+    ("other_descriptors", other_descriptors),
+    ("descriptors_of_init", descriptors_of_init),
 ];
 
 fn variable(name: &str) -> String {
@@ -480,4 +482,26 @@ fn fork_until_refused() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Succeeds if there is an open descriptor besides the three.
+fn other_descriptors() -> io::Result<()> {
+    any((3..1024).map(|number| {
+        let flags = call(libc::SYS_fcntl, [number, i64::from(libc::F_GETFD), 0, 0, 0]);
+        (format!("descriptor {number}"), flags)
+    }))
+}
+
+/// Takes a descriptor of the first process, by `/proc` and by asking for it. (Root may see their
+/// numbers: that is no descriptor yet.)
+fn descriptors_of_init() -> io::Result<()> {
+    let pidfd = call(libc::SYS_pidfd_open, [1, 0, 0, 0, 0])?;
+    let mut ways = Vec::new();
+    for number in 0..64 {
+        let path = format!("/proc/1/fd/{number}");
+        ways.push((path.clone(), fs::File::open(&path).map(|_| 0)));
+        let asked = call(libc::SYS_pidfd_getfd, [pidfd, number, 0, 0, 0]);
+        ways.push((format!("pidfd_getfd {number}"), asked));
+    }
+    any(ways)
 }

@@ -3,10 +3,14 @@
 mod abstract_sockets;
 mod capabilities;
 mod clone3;
+mod control_groups;
+mod daemons;
 mod denied_spellings;
 mod denied_through_a_link;
+mod descriptors_of_init;
 mod dev_shm;
 mod devices;
+mod dot_git_file;
 mod foreign_syscall_tables;
 mod fork_bomb;
 mod git_in_the_command_line;
@@ -21,6 +25,7 @@ mod missing_keys;
 mod missing_repository;
 mod missing_settings;
 mod mounts;
+mod nested_repositories;
 mod nested_write_read_only_mode;
 mod o_path;
 mod open_by_handle;
@@ -38,6 +43,7 @@ mod signals_outward;
 mod sockets_of_other_families;
 mod swapped_symlink;
 mod symlink_out;
+mod terminal_descriptors;
 mod truncate_read_only;
 mod typing_into_the_terminal;
 mod user_namespaces;
@@ -106,5 +112,11 @@ pub const ATTEMPTS: &[&Attempt] = &[
     &abstract_sockets::ATTEMPT,
     &kernel_keys_and_programs::ATTEMPT,
     &signals_outward::ATTEMPT,
+    &nested_repositories::ATTEMPT,
+    &dot_git_file::ATTEMPT,
+    &terminal_descriptors::ATTEMPT,
+    &descriptors_of_init::ATTEMPT,
+    &control_groups::ATTEMPT,
+    &daemons::ATTEMPT,
     &fork_bomb::ATTEMPT,
 ];
