@@ -11,12 +11,11 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use ringfence::output::{SpillPlace, Transcript, TranscriptLimits};
-use ringfence::{Cancel, Timing, drive};
 use ringfence_bench::contest::{self, Contender, Times, Trouble, ratio};
 use ringfence_bench::fenced::Fenced;
-use ringfence_bench::plain;
 use ringfence_bench::target::{Bound, Target};
 use ringfence_bench::venue::{self, Venue};
+use ringfence_bench::{follow, plain};
 
 const BYTES: u64 = 1 << 30;
 const ROUNDS: u32 = 7;
@@ -87,12 +86,8 @@ async fn through_the_harness(fenced: &Fenced, scratch: &Path) -> Result<Duration
             cap: 64 << 20,
         }),
     };
-    let timing = Timing {
-        timeout: None,
-        drain: Duration::from_secs(2),
-    };
     let transcript = Transcript::new("output", limits);
-    let execution = drive(process, timing, &Cancel::new(), transcript, |_, _| {}).await?;
+    let execution = follow::to_its_end(process, transcript, |_, _| {}).await?;
     let took = start.elapsed();
     plain::whole(execution.output.both.total(), BYTES)?;
     Ok(took)

@@ -13,12 +13,11 @@ use ringfence::jail::{Output, Terminal};
 use ringfence::output::{
     DeltaLimits, Deltas, HeadTail, Screen, Stream, Transcript, TranscriptLimits,
 };
-use ringfence::{Cancel, Timing, drive};
 use ringfence_bench::contest::{self, Contender, Times, Trouble, Turn, ratio};
 use ringfence_bench::fenced::{Fenced, TERMINAL};
-use ringfence_bench::plain;
 use ringfence_bench::target::{Bound, Target};
 use ringfence_bench::venue::{self, Venue};
+use ringfence_bench::{follow, plain};
 
 const PIPE_MIB: u32 = 128;
 /// A terminal passes on 4 KiB at a time, which is slow in all contenders.
@@ -138,23 +137,13 @@ async fn pipe(fenced: &Fenced, limits: Option<DeltaLimits>) -> Result<Duration, 
             spill: None,
         },
     );
-    let timing = Timing {
-        timeout: None,
-        drain: Duration::from_secs(2),
-    };
     let mut deltas = limits.map(Deltas::new);
     let mut listener = Listener::default();
-    let execution = drive(
-        process,
-        timing,
-        &Cancel::new(),
-        transcript,
-        |stream, bytes| {
-            if let Some(deltas) = &mut deltas {
-                deltas.push(stream, bytes, |delta| listener.take(&delta));
-            }
-        },
-    )
+    let execution = follow::to_its_end(process, transcript, |stream, bytes| {
+        if let Some(deltas) = &mut deltas {
+            deltas.push(stream, bytes, |delta| listener.take(&delta));
+        }
+    })
     .await?;
     let took = start.elapsed();
     plain::whole(execution.output.both.total(), bytes(PIPE_MIB))?;

@@ -5,12 +5,14 @@
 //!
 //! - [`contest`]: contenders in turn, and their times
 //! - [`fenced`]: a session whose commands run inside the fence
+//! - [`follow`]: a fenced command, followed to its end
 //! - [`plain`]: what a command prints, read with the least effort
 //! - [`target`]: what a ratio has to be, and whether it is
 //! - [`venue`]: where a contest is held, and how it ends
 
 pub mod contest;
 pub mod fenced;
+pub mod follow;
 pub mod plain;
 pub mod target;
 pub mod venue;

@@ -132,12 +132,6 @@ fn bad_input_gets_an_error_with_its_own_code() {
             "dangerous",
             "never run",
         ),
-        (
-            "bash",
-            json!({"command": "ls", "run_in_background": true}),
-            "bad_arguments",
-            "foreground",
-        ),
     ];
     for (tool, arguments, code, says) in cases {
         let reply = place.call(tool, arguments, &["--approve", "all"]);
@@ -348,7 +342,6 @@ fn settings_that_are_not_served_are_refused_and_not_ignored() {
         ("RINGFENCE_SANDBOX_BACKEND", "container"),
         ("RINGFENCE_SANDBOX_BACKEND", "bubblewrap"),
         ("RINGFENCE_SANDBOX_NETWORK", "allow-list"),
-        ("RINGFENCE_BASH_ON_TIMEOUT", "background"),
     ] {
         let output = place
             .ringfence(&["run", "--", "echo", "ran"])

@@ -4,47 +4,24 @@
 
 mod program;
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
-use program::{Place, RINGFENCE};
-use ringfence::approval::Scripted;
-use ringfence::config::{Config, Resolved};
-use ringfence::jail::WardenProgram;
-use ringfence::policy::ruleset::RuleSet;
-use ringfence::session::detect_shell;
-use ringfence::{Engine, EngineOptions};
+use program::Place;
+use program::open::Opening;
+use ringfence::Engine;
+use ringfence::config::Config;
 use serde_json::{Value, json};
 
 fn engine(place: &Place, workspace: &Path) -> Engine {
-    engine_with(place, workspace, Config::from(&Resolved::defaults()))
+    engine_with(place, workspace, Config::default())
 }
 
 fn engine_with(place: &Place, workspace: &Path, config: Config) -> Engine {
-    let path = "/usr/local/bin:/usr/bin:/bin".to_owned();
-    let home = place.home();
-    Engine::open(EngineOptions {
-        workspace: workspace.to_path_buf(),
-        home: Some(home.clone()),
-        environment: BTreeMap::from([
-            ("PATH".to_owned(), path),
-            ("HOME".to_owned(), home.display().to_string()),
-        ]),
+    let opening = Opening {
         config,
-        rules: RuleSet::default(),
-        rules_file: None,
-        shell: detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap(),
-        audit: None,
-        scratch: None,
-        journals: None,
-        approver: Arc::new(Scripted::ApproveAll),
-        events: ringfence::event::nowhere(),
-        warden: WardenProgram::At(RINGFENCE.into()),
-        private: Vec::new(),
-        front: "test",
-    })
-    .unwrap()
+        ..Opening::default()
+    };
+    opening.engine(place, workspace)
 }
 
 async fn bash(engine: &Engine, command: &str) -> Value {
@@ -188,7 +165,7 @@ async fn a_fork_bomb_is_bounded_and_leaves_the_session_usable() {
 #[tokio::test(flavor = "current_thread")]
 async fn what_a_command_leaves_running_is_bounded_in_time() {
     let place = Place::new();
-    let mut config = Config::from(&Resolved::defaults());
+    let mut config = Config::default();
     config.limits.wall_time = Some(std::time::Duration::from_secs(2));
     let engine = engine_with(&place, &place.work(), config);
     let mark = format!("6{}", std::process::id());

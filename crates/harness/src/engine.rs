@@ -2,40 +2,45 @@
 //!
 //! judge → ask → settle → record → launch → drive → record → (denied? ask again, once)
 
+mod announce;
 mod desk;
+mod execute;
+mod keep;
 mod record;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ringfence_confine::account;
-use ringfence_jail::{Input, Io, Session as Jail, SessionOptions, WardenProgram};
+use ringfence_jail::{Session as Jail, SessionOptions, TerminalSize, WardenProgram};
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Shell};
 use ringfence_policy::judge::Escalation;
 use ringfence_policy::permissions::Network;
-use ringfence_policy::permit::Confinement;
 use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::verdict::{Denial as Refusal, DenialCode, Judgement};
-use ringfence_policy::{Ground, Permit, Verdict};
+use ringfence_policy::{Ground, Verdict};
 use ringfence_script::Pool;
+use tokio::sync::mpsc;
 
 use crate::approval::Approver;
 use crate::audit::{self, AuditLog, CallId, SessionId};
-use crate::config::{Backend, Config, Degraded, OnTimeout, ScriptRuntime};
-use crate::denial::{self, Denial, Scene};
+use crate::config::{Backend, Config, Degraded, ScriptRuntime};
+use crate::denial::Denial;
 use crate::error::CallError;
-use crate::event::{Event, EventSink};
-use crate::execution::{Cancel, Ending, Execution, Timing, drive};
-use crate::limit::{self, LimitHit};
-use crate::output::{Excerpt, SpillPlace, Transcript, TranscriptLimits};
+use crate::event::EventSink;
+use crate::execution::{Cancel, Ending, Execution, Latch, Stopwatch, Typed};
+use crate::limit::LimitHit;
+use crate::output::{Captured, Stream};
+use crate::registry::{Registry, RegistryLimits, TaskId};
 use crate::session::base_environment;
-use crate::tasks::Tasks;
+pub(crate) use announce::Announced;
 pub(crate) use desk::Desk;
-use record::sandbox_name;
+pub(crate) use execute::Findings;
+pub(crate) use keep::{Keep, Opened};
 
 pub use record::subject;
 
@@ -81,7 +86,7 @@ pub struct Engine {
     pub(crate) ground: Ground,
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) login: tokio::sync::OnceCell<Option<BTreeMap<String, String>>>,
-    pub(crate) tasks: Tasks,
+    pub(crate) registry: Arc<Registry>,
     pub(crate) scripts: OnceLock<Pool>,
     pub(crate) desk: Arc<Desk>,
     pub(crate) jail: Jail,
@@ -94,29 +99,64 @@ pub struct Engine {
 pub struct Call {
     /// Its id.
     pub id: CallId,
+    /// The call that makes it, for one that a script makes.
+    pub parent: Option<CallId>,
     /// How to stop it.
     pub cancel: Cancel,
+    /// How to move its command to the background, where that was offered.
+    pub to_background: Latch,
+    /// The time that counts against its limits.
+    pub clock: Stopwatch,
 }
 
 /// How a command is run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Default)]
 pub struct How {
     /// The time it has.
     pub timeout: Option<Duration>,
-    /// Where its input comes from.
-    pub input: StandardInput,
+    /// The longest that it may print nothing.
+    pub silence: Option<Duration>,
+    /// What becomes of it when its time is over.
+    pub patience: Patience,
+    /// What it reads from and prints to.
+    pub ends: Ends,
+    /// Somebody who gets every byte as it comes.
+    pub tap: Option<Tap>,
 }
 
-/// Where a command's standard input comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StandardInput {
-    /// Nowhere.
-    Null,
-    /// The harness's own.
-    Inherited,
+/// Somebody who gets every byte of a command's output as it comes.
+pub type Tap = Arc<dyn Fn(Stream, &[u8]) + Send + Sync>;
+
+/// What becomes of a command in the foreground when its time is over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Patience {
+    /// It is killed.
+    #[default]
+    Ends,
+    /// It is killed, but before that it may be moved to the background if somebody wants.
+    MayBeMoved,
+    /// It becomes a background task.
+    Moves,
 }
 
-/// Whether anybody hears a command's output.
+/// What a command reads from and prints to.
+#[derive(Debug, Default)]
+pub enum Ends {
+    /// Pipes, and no input.
+    #[default]
+    NoInput,
+    /// Pipes, and the harness's own standard input.
+    InheritedInput,
+    /// A terminal at which somebody types.
+    Terminal {
+        /// Its size.
+        size: TerminalSize,
+        /// What is typed.
+        typed: mpsc::Receiver<Typed>,
+    },
+}
+
+/// Whether anybody hears of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Heard {
     Yes,
@@ -137,7 +177,21 @@ pub struct Outcome {
     /// Why a refused command was not tried again.
     pub not_retried: Option<String>,
     /// The task that keeps what the command left running.
-    pub task: Option<String>,
+    pub task: Option<TaskId>,
+}
+
+/// What became of a command in the foreground.
+#[derive(Debug)]
+pub enum Done {
+    /// It has ended.
+    Ended(Box<Outcome>),
+    /// It goes on as a background task.
+    Moved {
+        /// The task.
+        task: TaskId,
+        /// What it has printed so far.
+        so_far: Box<Captured>,
+    },
 }
 
 impl Engine {
@@ -201,11 +255,11 @@ impl Engine {
         })?;
         let engine = Self {
             ground,
+            registry: Arc::new(Registry::new(registry_limits(&options.config))),
             config: options.config,
             shell: options.shell,
             environment,
             login: tokio::sync::OnceCell::new(),
-            tasks: Tasks::default(),
             scripts: OnceLock::new(),
             desk: Arc::new(desk),
             jail,
@@ -219,6 +273,14 @@ impl Engine {
     /// A new call.
     pub fn new_call(&self) -> Call {
         self.desk.new_call()
+    }
+
+    /// A new call that another one makes.
+    pub fn child_call(&self, parent: &Call) -> Call {
+        Call {
+            parent: Some(parent.id.clone()),
+            ..self.new_call()
+        }
     }
 
     /// A command as a person would have it run: here, with the session's environment.
@@ -239,29 +301,31 @@ impl Engine {
         self.desk.check(action)
     }
 
-    /// Takes a command the whole way.
+    /// Takes a command the whole way, to its end.
     pub async fn run_command(
         &self,
         call: &Call,
         command: RunCommand,
         how: How,
     ) -> Result<Outcome, CallError> {
-        let started = Instant::now();
-        self.desk.tell(&Event::Begin {
-            call: call.id.clone(),
-            tool: command.tool.clone(),
-            command: command.line.display(),
-            cwd: command.cwd.clone(),
-        });
+        match self.run_or_move(call, command, how).await? {
+            Done::Ended(outcome) => Ok(*outcome),
+            Done::Moved { task, .. } => Err(CallError::Moved { task }),
+        }
+    }
+
+    /// Takes a command the whole way, to its end or into the background.
+    pub async fn run_or_move(
+        &self,
+        call: &Call,
+        command: RunCommand,
+        how: How,
+    ) -> Result<Done, CallError> {
+        let announced = Announced::begin(&self.desk, call, &command);
         let result = self.through(call, command, how).await;
-        let exit_code = result
-            .as_ref()
-            .ok()
-            .map(|outcome| outcome.execution.exit_code());
-        self.desk.tell(&Event::End {
-            call: call.id.clone(),
-            exit_code,
-            duration: started.elapsed(),
+        announced.end(match &result {
+            Ok(Done::Ended(outcome)) => Some(outcome.execution.exit_code()),
+            _ => None,
         });
         result
     }
@@ -283,132 +347,37 @@ impl Engine {
             }));
         }
         let permit = self.desk.permit(&call, action).await?;
-        self.execute(&call, permit, how, Heard::No).await
+        match self.execute(&call, permit, how, Heard::No).await? {
+            Done::Ended(outcome) => Ok(*outcome),
+            Done::Moved { task, .. } => Err(CallError::Moved { task }),
+        }
     }
 
-    async fn through(
-        &self,
-        call: &Call,
-        command: RunCommand,
-        how: How,
-    ) -> Result<Outcome, CallError> {
+    async fn through(&self, call: &Call, command: RunCommand, how: How) -> Result<Done, CallError> {
         let action = Action::RunCommand(command);
         let permit = self.desk.permit(call, action.clone()).await?;
-        let mut outcome = self.execute(call, permit, how, Heard::Yes).await?;
-        if !outcome.denials.is_empty() && outcome.execution.ending == Ending::Exited {
-            match self
-                .desk
-                .permit_retry(call, action, &outcome.denials)
-                .await?
-            {
-                Ok(permit) => outcome = self.execute(call, permit, how, Heard::Yes).await?,
-                Err(refusal) => outcome.not_retried = Some(refusal.to_string()),
-            }
+        let again = how.again();
+        let mut done = self.execute(call, permit, how, Heard::Yes).await?;
+        let Done::Ended(outcome) = &mut done else {
+            return Ok(done);
+        };
+        if outcome.denials.is_empty() || outcome.execution.ending != Ending::Exited {
+            return Ok(done);
         }
-        self.keep_what_remains(&mut outcome);
-        Ok(outcome)
-    }
-
-    /// Runs what is permitted. The intent is on record already; the outcome follows.
-    async fn execute(
-        &self,
-        call: &Call,
-        permit: Permit,
-        how: How,
-        heard: Heard,
-    ) -> Result<Outcome, CallError> {
-        let sandbox = sandbox_name(permit.confinement());
-        let fence = match permit.confinement() {
-            Confinement::Fenced { sandbox, .. } => Some(sandbox.clone()),
-            Confinement::Unfenced { .. } => None,
+        let Some(how) = again else {
+            outcome.not_retried = Some("it was typed into and cannot be run again".to_owned());
+            return Ok(done);
         };
-        let limits = permit.confinement().limits().clone();
-        let cwd = match permit.action() {
-            Action::RunCommand(command) => command.cwd.clone(),
-            _ => self.ground.cwd.clone(),
-        };
-        let started = Instant::now();
-        let execution = match self.launch_and_drive(call, permit, how, heard).await {
-            Ok(execution) => execution,
-            Err(error) => {
-                self.desk
-                    .record_outcome(call, Err((error.code(), started.elapsed())))?;
-                return Err(error);
+        match self
+            .desk
+            .permit_retry(call, action, &outcome.denials)
+            .await?
+        {
+            Ok(permit) => self.execute(call, permit, how, Heard::Yes).await,
+            Err(refusal) => {
+                outcome.not_retried = Some(refusal.to_string());
+                Ok(done)
             }
-        };
-        let text = Excerpt::of(&execution.output.both, usize::MAX).text;
-        let limits_hit = limit::find(&limits, how.timeout, &execution, &text);
-        let denials = fence.map_or_else(Vec::new, |fence| {
-            let exit_code = execution.exit_code();
-            denial::find(
-                &Scene {
-                    sandbox: &fence,
-                    cwd: &cwd,
-                    exit_code,
-                },
-                &text,
-            )
-        });
-        self.desk
-            .record_outcome(call, Ok((&execution, !denials.is_empty())))?;
-        Ok(Outcome {
-            execution,
-            denials,
-            limits_hit,
-            sandbox,
-            not_retried: None,
-            task: None,
-        })
-    }
-
-    async fn launch_and_drive(
-        &self,
-        call: &Call,
-        permit: Permit,
-        how: How,
-        heard: Heard,
-    ) -> Result<Execution, CallError> {
-        let input = match how.input {
-            StandardInput::Null => Input::Null,
-            StandardInput::Inherited => Input::Inherited,
-        };
-        let process = self.jail.launch(permit, Io::Pipes(input)).await?;
-        let timing = Timing {
-            timeout: how.timeout,
-            drain: self.config.output.drain,
-        };
-        let transcript = Transcript::new(call.id.0.clone(), self.transcript_limits());
-        let listen = |stream, bytes: &[u8]| {
-            if heard == Heard::Yes {
-                self.desk.tell(&Event::Output {
-                    call: call.id.clone(),
-                    stream,
-                    bytes,
-                });
-            }
-        };
-        Ok(drive(process, timing, &call.cancel, transcript, listen).await?)
-    }
-
-    fn transcript_limits(&self) -> TranscriptLimits {
-        TranscriptLimits {
-            buffer_bytes: usize::try_from(self.config.output.buffer_bytes).unwrap_or(usize::MAX),
-            spill_after: self.max_output_chars(),
-            spill: self.scratch.as_ref().map(|folder| SpillPlace {
-                folder: folder.clone(),
-                cap: self.config.output.spill_cap_bytes,
-            }),
-        }
-    }
-
-    pub(crate) fn max_output_chars(&self) -> usize {
-        usize::try_from(self.config.bash.max_output_chars).unwrap_or(usize::MAX)
-    }
-
-    /// What a command left running becomes a task of the session.
-    fn keep_what_remains(&self, outcome: &mut Outcome) {
-        if let Some(remaining) = outcome.execution.remaining.take() {
-            outcome.task = Some(self.tasks.keep(remaining));
         }
     }
 
@@ -421,6 +390,40 @@ impl Engine {
     pub fn exec_output(&self, outcome: &Outcome) -> serde_json::Value {
         crate::tools::exec_output(self, outcome, None)
     }
+
+    pub(crate) fn max_output_chars(&self) -> usize {
+        usize::try_from(self.config.bash.max_output_chars).unwrap_or(usize::MAX)
+    }
+}
+
+impl How {
+    /// The same once more, where that is possible: a terminal at which somebody has typed is not
+    /// the same any more.
+    fn again(&self) -> Option<Self> {
+        Some(Self {
+            timeout: self.timeout,
+            silence: self.silence,
+            patience: self.patience,
+            ends: match &self.ends {
+                Ends::NoInput => Ends::NoInput,
+                Ends::InheritedInput => Ends::InheritedInput,
+                Ends::Terminal { .. } => return None,
+            },
+            tap: self.tap.clone(),
+        })
+    }
+}
+
+fn registry_limits(config: &Config) -> RegistryLimits {
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    RegistryLimits {
+        sessions: count(config.process.max),
+        warn_at: count(config.process.warn_at),
+        recent: count(config.process.keep_recent),
+        tasks: count(config.bash.max_background_tasks),
+        retention: config.bash.task_retention,
+        ended_tasks: count(config.bash.max_ended_tasks),
+    }
 }
 
 /// Settings that are known and not served yet are errors: never ignored, never replaced by less.
@@ -431,9 +434,6 @@ fn refuse_what_is_not_there(config: &Config) -> Result<(), CallError> {
         (Backend::Container, _) => ("sandbox.backend = \"container\"", native),
         (Backend::None, _) => ("sandbox.backend = \"none\"", native),
         (_, Network::AllowList) => ("sandbox.network = \"allow-list\"", "use `off` or `full`"),
-        _ if config.bash.on_timeout == OnTimeout::Background => {
-            ("bash.on_timeout = \"background\"", "use `kill`")
-        }
         _ if config.script.runtime == ScriptRuntime::InProcess => {
             ("script.runtime = \"in-process\"", "use `quickjs`")
         }

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use crate::audit::AuditError;
 use crate::patch::PatchError;
+use crate::registry::{ProcessId, TaskId};
 use crate::rules::RulesFileError;
 
 /// A call that came to nothing. The next call works.
@@ -74,6 +75,81 @@ pub enum CallError {
         /// What can be set instead.
         instead: &'static str,
     },
+    /// The call was cancelled before its command started.
+    #[error("the call was cancelled before the command started")]
+    Cancelled,
+    /// The command was moved to the background, where the caller wanted its end.
+    #[error("the command goes on in the background as {task}")]
+    Moved {
+        /// The task.
+        task: TaskId,
+    },
+    /// The id that a session shall have is taken.
+    #[error(
+        "there is a process `{id}` already; write to it with `write_stdin`, or choose another id"
+    )]
+    ProcessIdInUse {
+        /// The id.
+        id: ProcessId,
+    },
+    /// There is no such session.
+    #[error("there is no process `{id}`; {}", there_are(known))]
+    NoSuchProcess {
+        /// What was asked for.
+        id: ProcessId,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The session has ended, and that has been reported.
+    #[error("process `{id}` has ended{}, which was reported before", with_code(*exit_code))]
+    ProcessEnded {
+        /// The id.
+        id: ProcessId,
+        /// Its exit code.
+        exit_code: Option<i32>,
+    },
+    /// The session was ended to make room.
+    #[error(
+        "process `{id}` was ended to make room: at most {most} are kept, and it had not been used for longest"
+    )]
+    ProcessGaveWay {
+        /// The id.
+        id: ProcessId,
+        /// How many there may be.
+        most: usize,
+    },
+    /// All sessions are in use.
+    #[error("{most} processes are open, and all of them are in use; end one first")]
+    TooManyProcesses {
+        /// How many there may be.
+        most: usize,
+    },
+    /// What was to be typed could not be.
+    #[error("process `{id}`: {reason}")]
+    NotTyped {
+        /// The process.
+        id: ProcessId,
+        /// Why not.
+        reason: String,
+    },
+    /// There is no such task.
+    #[error("there is no task `{id}`; {}", there_are(known))]
+    NoSuchTask {
+        /// What was asked for.
+        id: TaskId,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// No more background tasks may start.
+    #[error(
+        "{running} background tasks are running, and {most} is the most; stop one with `bash_task_stop`, or raise `bash.max_background_tasks`"
+    )]
+    TooManyTasks {
+        /// How many run.
+        running: usize,
+        /// How many may.
+        most: usize,
+    },
     /// The command could not be started.
     #[error(transparent)]
     Launch(#[from] LaunchError),
@@ -97,6 +173,18 @@ fn suggested(suggestion: Option<&String>) -> String {
         .unwrap_or_default()
 }
 
+fn there_are(known: &[String]) -> String {
+    if known.is_empty() {
+        "there are none".to_owned()
+    } else {
+        format!("there are {}", known.join(", "))
+    }
+}
+
+fn with_code(exit_code: Option<i32>) -> String {
+    exit_code.map_or_else(String::new, |code| format!(" with exit code {code}"))
+}
+
 impl CallError {
     /// A stable name for programs to look at.
     pub fn code(&self) -> &'static str {
@@ -107,6 +195,16 @@ impl CallError {
             Self::EmptyCommand => "empty_command",
             Self::TimeoutTooLong { .. } => "timeout_too_long",
             Self::Workdir { .. } => "workdir_unusable",
+            Self::Cancelled => "cancelled",
+            Self::Moved { .. } => "moved_to_background",
+            Self::ProcessIdInUse { .. } => "process_id_in_use",
+            Self::NoSuchProcess { .. } => "no_such_process",
+            Self::ProcessEnded { .. } => "process_ended",
+            Self::ProcessGaveWay { .. } => "process_gave_way",
+            Self::TooManyProcesses { .. } => "too_many_processes",
+            Self::NotTyped { .. } => "input_not_written",
+            Self::NoSuchTask { .. } => "no_such_task",
+            Self::TooManyTasks { .. } => "too_many_tasks",
             Self::NotAvailable { .. } => "setting_not_available",
             Self::Denied(denial) => denial.code.name(),
             Self::Launch(error) => error.code(),

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::audit::CallId;
-use crate::output::Stream;
+use crate::engine::Call;
+use crate::execution::Latch;
+use crate::output::{Delta, Stream};
 
 /// Something that happened.
 #[derive(Debug, Clone)]
@@ -22,14 +24,46 @@ pub enum Event<'a> {
         /// Where it runs.
         cwd: PathBuf,
     },
-    /// A command printed something.
+    /// A command printed something. Pieces are whole characters, and bounded in size and number.
     Output {
         /// The call.
         call: CallId,
         /// Where to.
         stream: Stream,
         /// What.
-        bytes: &'a [u8],
+        text: &'a str,
+    },
+    /// A command printed more than is told here; the reply and the file have more of it.
+    NotStreamed {
+        /// The call.
+        call: CallId,
+        /// How many bytes no piece has.
+        bytes: u64,
+    },
+    /// A command is still running. Told once a second.
+    Progress {
+        /// The call.
+        call: CallId,
+        /// For how long.
+        elapsed: Duration,
+        /// Lines that it has printed.
+        lines: u64,
+        /// Bytes that it has printed.
+        bytes: u64,
+    },
+    /// A command takes long, and whoever watches may move it to the background.
+    CanMove {
+        /// The call.
+        call: CallId,
+        /// Setting this moves it.
+        to_background: Latch,
+    },
+    /// A command that lived on after its call has ended.
+    Ended {
+        /// The call that started it.
+        call: CallId,
+        /// Its exit code.
+        exit_code: i32,
     },
     /// Something that a person should know and that no result says.
     Notice {
@@ -47,6 +81,17 @@ pub enum Event<'a> {
         /// How long it took.
         duration: Duration,
     },
+}
+
+impl<'a> Event<'a> {
+    /// The event of a delta.
+    pub(crate) fn delta(call: &Call, delta: &Delta<'a>) -> Self {
+        let call = call.id.clone();
+        match *delta {
+            Delta::Text { stream, text } => Self::Output { call, stream, text },
+            Delta::NotStreamed { bytes } => Self::NotStreamed { call, bytes },
+        }
+    }
 }
 
 /// Where events go.

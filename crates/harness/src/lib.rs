@@ -23,17 +23,21 @@ pub mod output;
 mod owner;
 mod patch;
 mod patching;
+mod registry;
 pub mod rules;
 pub mod session;
-mod tasks;
 pub mod tools;
 
 pub use denial::{Denial, DenialKind};
-pub use engine::{Call, Engine, EngineOptions, How, Outcome, StandardInput, subject};
+pub use engine::{Call, Done, Ends, Engine, EngineOptions, How, Outcome, Patience, Tap, subject};
 pub use error::CallError;
-pub use execution::{Cancel, Ending, Execution, Remaining, Timing, drive};
+pub use execution::{
+    Cancel, Driven, Ending, Execution, Latch, OnTimeout, Outside, Paused, Remaining, Running,
+    Stopwatch, Timing, Typed, drive,
+};
 pub use limit::{Evidence, LimitHit, Unit};
 pub use patch::{HunkFailure, PatchError};
+pub use registry::{ProcessId, TaskId};
 pub use ringfence_jail as jail;
 pub use ringfence_policy as policy;
 pub use ringfence_script as script;

@@ -34,16 +34,32 @@ impl Terminal {
         }
     }
 
-    /// Types.
-    pub async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
+    /// Types as much as fits, and says how much that was.
+    pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
             let mut ready = self.descriptor.writable().await?;
             match ready.try_io(|descriptor| Ok(rustix::io::write(descriptor, bytes)?)) {
-                Ok(written) => bytes = &bytes[written?..],
+                Ok(written) => return written,
                 Err(_would_block) => {}
             }
         }
+    }
+
+    /// Types all of it.
+    pub async fn write_all(&self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            bytes = &bytes[self.write(bytes).await?..];
+        }
         Ok(())
+    }
+
+    /// Its size.
+    pub fn size(&self) -> io::Result<TerminalSize> {
+        let size = rustix::termios::tcgetwinsize(self.descriptor.get_ref())?;
+        Ok(TerminalSize {
+            rows: size.ws_row,
+            columns: size.ws_col,
+        })
     }
 
     /// Changes the size; the command is told by a signal.

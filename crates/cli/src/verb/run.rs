@@ -9,7 +9,7 @@ use anyhow::Result;
 use ringfence::event::{Event, EventSink};
 use ringfence::output::Stream;
 use ringfence::policy::command_line::CommandLine;
-use ringfence::{Call, Cancel, Ending, How, Outcome, StandardInput};
+use ringfence::{Call, Cancel, Ending, Ends, How, Outcome, Tap};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::arguments::Common;
@@ -45,10 +45,10 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         command,
     } = arguments;
     let cancel = Cancel::new();
-    let sink = if common.json {
-        ringfence::event::nowhere()
+    let (sink, tap) = if common.json {
+        (ringfence::event::nowhere(), None)
     } else {
-        live(cancel.clone())
+        (remarks(), Some(live(cancel.clone())))
     };
     let engine = opening::open(&common, Caller::Person, sink)?;
     let call = Call {
@@ -58,7 +58,9 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     let command = engine.person_command(CommandLine::Argv(command));
     let how = How {
         timeout: timeout.map(std::time::Duration::from_secs),
-        input: StandardInput::Inherited,
+        ends: Ends::InheritedInput,
+        tap,
+        ..How::default()
     };
     let outcome = tokio::select! {
         outcome = engine.run_command(&call, command, how) => outcome?,
@@ -74,22 +76,30 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     Ok(exit::passed_on(outcome.execution.exit_code()))
 }
 
-/// Writes output as it comes. A reader that goes away ends the command, as it would without us.
-fn live(cancel: Cancel) -> EventSink {
-    let broken = Arc::new(AtomicBool::new(false));
-    Arc::new(move |event| match event {
-        Event::Output { stream, bytes, .. } if !broken.load(Ordering::Relaxed) => {
-            let written = match stream {
-                Stream::Stdout => pass_on(std::io::stdout().lock(), bytes),
-                Stream::Stderr => pass_on(std::io::stderr().lock(), bytes),
-            };
-            if written.is_err() {
-                broken.store(true, Ordering::Relaxed);
-                cancel.cancel();
-            }
+/// Passes on what no output says.
+fn remarks() -> EventSink {
+    Arc::new(|event| {
+        if let Event::Notice { text, .. } = event {
+            paint::remark(text);
         }
-        Event::Notice { text, .. } => paint::remark(text),
-        _ => {}
+    })
+}
+
+/// Writes output as it comes. A reader that goes away ends the command, as it would without us.
+fn live(cancel: Cancel) -> Tap {
+    let broken = AtomicBool::new(false);
+    Arc::new(move |stream, bytes| {
+        if broken.load(Ordering::Relaxed) {
+            return;
+        }
+        let written = match stream {
+            Stream::Stdout => pass_on(std::io::stdout().lock(), bytes),
+            Stream::Stderr => pass_on(std::io::stderr().lock(), bytes),
+        };
+        if written.is_err() {
+            broken.store(true, Ordering::Relaxed);
+            cancel.cancel();
+        }
     })
 }
 
@@ -118,6 +128,9 @@ async fn stop_on_signal(cancel: &Cancel) -> Result<Outcome> {
 fn explain(outcome: &Outcome) {
     match outcome.execution.ending {
         Ending::TimedOut => paint::remark("the command took too long and was killed:"),
+        Ending::FellSilent => {
+            paint::remark("the command printed nothing for too long and was killed");
+        }
         Ending::Cancelled => paint::remark("the command was cancelled"),
         Ending::Exited => {}
     }

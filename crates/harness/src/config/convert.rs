@@ -12,7 +12,7 @@ use serde::de::value::{Error as WordError, StrDeserializer};
 use super::resolve::Resolved;
 use super::typed::{
     ApprovalConfig, AuditConfig, BashConfig, Config, ExposeConfig, FilesConfig, OutputConfig,
-    SandboxConfig, ScriptConfig, ScriptLimits, ShellConfig, WorkerPool,
+    ProcessConfig, SandboxConfig, ScriptConfig, ScriptLimits, ShellConfig, WorkerPool,
 };
 use super::value::Value;
 
@@ -47,7 +47,11 @@ impl From<&Resolved> for Config {
                 path: from.path("shell.path"),
                 login: from.switch("shell.login"),
                 timeout: from.millis("shell.timeout_ms"),
+                silence: from
+                    .limit("shell.silence_timeout_ms")
+                    .map(Duration::from_millis),
             },
+            process: from.process(),
             bash: from.bash(),
             output: OutputConfig {
                 buffer_bytes: from.number("output.buffer_bytes"),
@@ -55,6 +59,8 @@ impl From<&Resolved> for Config {
                 drain: from.millis("output.drain_ms"),
                 ansi: from.word("output.ansi"),
                 max_image_bytes: from.number("output.max_image_bytes"),
+                delta_bytes: from.number("output.delta_bytes"),
+                max_deltas: from.number("output.max_deltas"),
             },
             audit: AuditConfig {
                 enabled: from.switch("audit.enabled"),
@@ -93,6 +99,17 @@ impl Typed<'_> {
         }
     }
 
+    fn process(&self) -> ProcessConfig {
+        ProcessConfig {
+            max: self.number("process.max"),
+            warn_at: self.number("process.warn_at"),
+            keep_recent: self.number("process.keep_recent"),
+            yield_time: self.millis("process.yield_ms"),
+            input_yield_time: self.millis("process.input_yield_ms"),
+            max_wait: self.millis("process.max_wait_ms"),
+        }
+    }
+
     fn bash(&self) -> BashConfig {
         let hours = self.number("bash.task_retention_hours");
         BashConfig {
@@ -101,6 +118,7 @@ impl Typed<'_> {
             max_output_chars: self.number("bash.max_output_chars"),
             max_background_tasks: self.number("bash.max_background_tasks"),
             task_retention: Duration::from_secs(hours.saturating_mul(3600)),
+            max_ended_tasks: self.number("bash.max_ended_tasks"),
             on_timeout: self.word("bash.on_timeout"),
         }
     }

@@ -33,7 +33,7 @@ pub use origin::Origin;
 pub use resolve::{Part, Refusal, Resolved, Setting, resolve};
 pub use typed::{
     ApprovalConfig, AuditConfig, Backend, BashConfig, Config, Degraded, ExposeConfig, OnTimeout,
-    OutputConfig, SandboxConfig, ScriptConfig, ScriptLimits, ScriptMode, ScriptRuntime,
-    ShellConfig, WorkerPool,
+    OutputConfig, ProcessConfig, SandboxConfig, ScriptConfig, ScriptLimits, ScriptMode,
+    ScriptRuntime, ShellConfig, WorkerPool,
 };
 pub use value::Value;

@@ -26,6 +26,8 @@ pub struct Config {
     pub limits: Limits,
     /// `[shell]`
     pub shell: ShellConfig,
+    /// `[process]`
+    pub process: ProcessConfig,
     /// `[bash]`
     pub bash: BashConfig,
     /// `[output]`
@@ -154,6 +156,25 @@ pub struct ShellConfig {
     pub login: bool,
     /// The time-out when a call names none.
     pub timeout: Duration,
+    /// The longest that a command may print nothing.
+    pub silence: Option<Duration>,
+}
+
+/// Processes that live on between calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessConfig {
+    /// How many at once.
+    pub max: u64,
+    /// How many before every reply warns.
+    pub warn_at: u64,
+    /// How many, last used, never give way.
+    pub keep_recent: u64,
+    /// How long `exec_command` waits.
+    pub yield_time: Duration,
+    /// How long `write_stdin` waits.
+    pub input_yield_time: Duration,
+    /// The longest wait.
+    pub max_wait: Duration,
 }
 
 /// The `bash` tool.
@@ -169,6 +190,8 @@ pub struct BashConfig {
     pub max_background_tasks: u64,
     /// How long the output of an ended task is kept.
     pub task_retention: Duration,
+    /// Ended tasks that are kept at most.
+    pub max_ended_tasks: u64,
     /// What happens to a command that takes too long.
     pub on_timeout: OnTimeout,
 }
@@ -196,6 +219,10 @@ pub struct OutputConfig {
     pub ansi: Ansi,
     /// All images of a reply.
     pub max_image_bytes: u64,
+    /// Size of a piece that is told while a command runs.
+    pub delta_bytes: u64,
+    /// How many of them are told.
+    pub max_deltas: u64,
 }
 
 /// The audit log.

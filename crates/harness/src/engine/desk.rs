@@ -25,7 +25,7 @@ use crate::audit::{self, AuditLog, CallId, Clock, SessionId, SystemClock};
 use crate::denial::Denial;
 use crate::error::CallError;
 use crate::event::{Event, EventSink};
-use crate::execution::{Cancel, Ending, Execution};
+use crate::execution::{Cancel, Execution, Latch, Stopwatch};
 use crate::rules;
 
 /// The desk of a session.
@@ -53,7 +53,10 @@ impl Desk {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         Call {
             id: CallId(format!("{}-{number}", self.session.0)),
+            parent: None,
             cancel: Cancel::new(),
+            to_background: Latch::new(),
+            clock: Stopwatch::start(),
         }
     }
 
@@ -135,9 +138,7 @@ impl Desk {
                 justification: record.justification.clone(),
             })
         })?;
-        let answer = tokio::time::timeout(self.patience, self.approver.ask(&question, grounds))
-            .await
-            .unwrap_or(Answer::TimedOut);
+        let answer = self.answer(call, &question, grounds).await?;
         self.record(|| {
             audit::Record::ApprovalAnswered(audit::ApprovalAnswered {
                 call: call.id.clone(),
@@ -173,6 +174,22 @@ impl Desk {
             }
         }
         Ok(settled)
+    }
+
+    /// The approver's answer. The call's own time stands still meanwhile.
+    async fn answer(
+        &self,
+        call: &Call,
+        question: &Question,
+        grounds: &Grounds,
+    ) -> Result<Answer, CallError> {
+        let _thinking = call.clock.pause();
+        tokio::select! {
+            answer = tokio::time::timeout(self.patience, self.approver.ask(question, grounds)) => {
+                Ok(answer.unwrap_or(Answer::TimedOut))
+            }
+            () = call.cancel.cancelled() => Err(CallError::Cancelled),
+        }
     }
 
     /// Keeps an approved rule: in the file, and for the calls that follow.
@@ -236,7 +253,7 @@ impl Desk {
             audit::Record::Intent(audit::Intent {
                 call: call.id.clone(),
                 session: self.session.clone(),
-                parent: None,
+                parent: call.parent.clone(),
                 tool: action.tool.clone(),
                 command: action.command.clone(),
                 cwd: action
@@ -266,7 +283,7 @@ impl Desk {
                     session,
                     exit_code: Some(execution.exit_code()),
                     duration_ms: millis(execution.duration),
-                    timed_out: execution.ending == Ending::TimedOut,
+                    timed_out: execution.ending.is_timeout(),
                     denied_by_sandbox,
                     stdout_bytes: execution.output.stdout.total(),
                     stderr_bytes: execution.output.stderr.total(),

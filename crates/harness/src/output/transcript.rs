@@ -96,6 +96,16 @@ impl Transcript {
         }
     }
 
+    /// What it holds so far.
+    pub fn so_far(&self) -> Captured {
+        Captured {
+            both: self.both().clone(),
+            stdout: self.stdout.clone(),
+            stderr: self.stderr.clone(),
+            file: self.spill.as_ref().map(|spill| spill.path().to_path_buf()),
+        }
+    }
+
     /// Ends the transcript.
     pub fn finish(self) -> Captured {
         Captured {

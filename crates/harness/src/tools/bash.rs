@@ -11,10 +11,12 @@ use serde_json::{Value, json};
 use super::command::{add, add_common, bash_like, how, in_shell, long_output, workdir};
 use super::content::Content;
 use super::{Tool, arguments};
-use crate::engine::{Engine, Outcome};
+use crate::config::OnTimeout;
+use crate::engine::{Call, Done, Engine, How, Keep, Opened, Outcome, Patience};
 use crate::error::CallError;
 use crate::execution::Ending;
-use crate::output::Ansi;
+use crate::output::{Ansi, Captured};
+use crate::registry::TaskId;
 
 pub(super) const TOOL: Tool = Tool {
     name: "bash",
@@ -26,14 +28,6 @@ pub(super) const TOOL: Tool = Tool {
             let arguments: Arguments = arguments::read("bash", value)?;
             if arguments.command.trim().is_empty() {
                 return Err(CallError::EmptyCommand);
-            }
-            if arguments.run_in_background == Some(true) {
-                return Err(CallError::BadArguments {
-                    tool: "bash".to_owned(),
-                    message: "`run_in_background`: commands can only run in the foreground; end \
-                              the command with ` &` to leave it running"
-                        .to_owned(),
-                });
             }
             let timeout = timeout(engine, arguments.timeout)?;
             let shell = bash_like(engine);
@@ -53,11 +47,66 @@ pub(super) const TOOL: Tool = Tool {
                 justification: None,
                 description: arguments.description,
             };
-            let outcome = engine.run_command(call, command, how(timeout)).await?;
-            Ok(reply(engine, &outcome, arguments.ansi))
+            if arguments.run_in_background == Some(true) {
+                return in_background(engine, call, command).await;
+            }
+            let how = How {
+                patience: match engine.config.bash.on_timeout {
+                    OnTimeout::Kill => Patience::MayBeMoved,
+                    OnTimeout::Background => Patience::Moves,
+                },
+                ..how(engine, timeout)
+            };
+            match engine.run_or_move(call, command, how).await? {
+                Done::Ended(outcome) => Ok(reply(engine, &outcome, arguments.ansi)),
+                Done::Moved { task, so_far } => Ok(moved(engine, &task, &so_far, arguments.ansi)),
+            }
         })
     },
 };
+
+/// Starts a command and leaves it to itself.
+async fn in_background(
+    engine: &Engine,
+    call: &Call,
+    command: RunCommand,
+) -> Result<Value, CallError> {
+    let announced = engine.announce(call, &command);
+    let opened = engine.open_command(call, command, Keep::Task).await?;
+    announced.end(None);
+    let Opened::Task(task) = opened else {
+        unreachable!("a task was asked for")
+    };
+    Ok(started(
+        &task,
+        "the command runs in the background; `bash_task_output` waits for its output",
+    ))
+}
+
+/// The reply for a command that was moved to the background, with what it has printed so far.
+fn moved(engine: &Engine, task: &TaskId, so_far: &Captured, ansi: Option<Ansi>) -> Value {
+    let content = Content::of(engine, so_far, ansi);
+    let mut reply = started(
+        task,
+        "the command took long and goes on in the background; `bash_task_output` waits for what \
+         it prints from now on",
+    );
+    reply["stdout"] = json!(content.stdout.excerpt.text);
+    reply["stderr"] = json!(content.stderr.excerpt.text);
+    reply
+}
+
+fn started(task: &TaskId, summary: &str) -> Value {
+    json!({
+        "stdout": "",
+        "stderr": "",
+        "summary": summary,
+        "interrupted": false,
+        "isImage": false,
+        "backgroundTaskId": task,
+        "status": "running",
+    })
+}
 
 /// The arguments of `bash`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -119,7 +168,11 @@ fn reply(engine: &Engine, outcome: &Outcome, ansi: Option<Ansi>) -> Value {
         reply["structuredContent"] = blocks;
     }
     add(&mut reply, "rawOutputPath", file);
-    add(&mut reply, "backgroundTaskId", outcome.task.clone());
+    add(
+        &mut reply,
+        "backgroundTaskId",
+        outcome.task.as_ref().map(|task| task.0.clone()),
+    );
     add(
         &mut reply,
         "returnCodeInterpretation",

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ringfence_jail::LeftRunning;
 use ringfence_policy::ShellKind;
 use ringfence_policy::action::{FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Profile, Shell};
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::content::Content;
-use crate::engine::{Call, Engine, How, Outcome, StandardInput};
+use crate::engine::{Call, Engine, How, Outcome};
 use crate::error::CallError;
 use crate::execution::Ending;
 use crate::output::{Ansi, Excerpt};
@@ -54,10 +55,11 @@ pub(super) fn workdir(engine: &Engine, asked: Option<&str>) -> Result<PathBuf, C
 }
 
 /// How a command of a model's is run.
-pub(super) fn how(timeout: Duration) -> How {
+pub(super) fn how(engine: &Engine, timeout: Duration) -> How {
     How {
         timeout: Some(timeout),
-        input: StandardInput::Null,
+        silence: engine.config.shell.silence,
+        ..How::default()
     }
 }
 
@@ -111,7 +113,11 @@ async fn take_login_environment(engine: &Engine, call: &Call) -> Option<BTreeMap
         justification: None,
         description: None,
     };
-    let taken = engine.run_quietly(command, how(LONGEST)).await;
+    let how = How {
+        timeout: Some(LONGEST),
+        ..How::default()
+    };
+    let taken = engine.run_quietly(command, how).await;
     let login = match &taken {
         Ok(outcome) if outcome.execution.exit_code() == 0 => {
             let stdout = &outcome.execution.output.stdout;
@@ -176,7 +182,7 @@ pub(crate) fn exec_output(engine: &Engine, outcome: &Outcome, ansi: Option<Ansi>
         "stderr": StreamOutput::of(&content.stderr.excerpt),
         "aggregated_output": StreamOutput::of(&content.both),
         "duration": execution.duration.as_millis(),
-        "timed_out": execution.ending == Ending::TimedOut,
+        "timed_out": execution.ending.is_timeout(),
         "sandbox": outcome.sandbox,
     });
     add(
@@ -189,6 +195,11 @@ pub(crate) fn exec_output(engine: &Engine, outcome: &Outcome, ansi: Option<Ansi>
         reply["is_image"] = json!(content.stdout.has_image());
         reply["structured_content"] = blocks;
     }
+    add(
+        &mut reply,
+        "background_task_id",
+        outcome.task.as_ref().map(|task| task.0.clone()),
+    );
     add_common(&mut reply, outcome);
     reply
 }
@@ -213,16 +224,20 @@ pub(super) fn add_common(reply: &mut Value, outcome: &Outcome) {
         reply["limits_hit"] = json!(outcome.limits_hit);
     }
     add(reply, "not_retried", outcome.not_retried.clone());
-    if !outcome.execution.exit.left_running.is_empty() {
-        let left: Vec<Value> = outcome
-            .execution
-            .exit
-            .left_running
-            .iter()
-            .map(|left| json!({ "pid": left.pid, "command": left.command }))
-            .collect();
-        reply["background_processes"] = json!(left);
+    if outcome.execution.ending == Ending::FellSilent {
+        let why = "it printed nothing for longer than `shell.silence_timeout_ms` allows";
+        reply["stopped_because"] = json!(why);
     }
+    if !outcome.execution.exit.left_running.is_empty() {
+        reply["background_processes"] = left_running(&outcome.execution.exit.left_running);
+    }
+}
+
+/// The processes that a command left running.
+pub(super) fn left_running(left: &[LeftRunning]) -> Value {
+    left.iter()
+        .map(|left| json!({ "pid": left.pid, "command": left.command }))
+        .collect()
 }
 
 pub(super) fn add(reply: &mut Value, name: &str, value: Option<String>) {

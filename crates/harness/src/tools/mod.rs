@@ -3,11 +3,15 @@
 mod apply_patch;
 mod arguments;
 mod bash;
+mod bash_task;
 mod command;
 mod content;
+mod exec_command;
+mod poll;
 mod run_code;
 mod shell;
 mod shell_command;
+mod write_stdin;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -39,7 +43,12 @@ pub struct Tool {
 pub const TOOLS: &[Tool] = &[
     shell::TOOL,
     shell_command::TOOL,
+    exec_command::TOOL,
+    write_stdin::TOOL,
     bash::TOOL,
+    bash_task::OUTPUT,
+    bash_task::STOP,
+    bash_task::LIST,
     apply_patch::TOOL,
     run_code::TOOL,
 ];

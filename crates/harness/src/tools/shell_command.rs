@@ -45,7 +45,9 @@ pub(super) const TOOL: Tool = Tool {
                 justification: arguments.justification,
                 description: None,
             };
-            let outcome = engine.run_command(call, command, how(timeout)).await?;
+            let outcome = engine
+                .run_command(call, command, how(engine, timeout))
+                .await?;
             Ok(exec_output(engine, &outcome, arguments.ansi))
         })
     },

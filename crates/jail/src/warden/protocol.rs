@@ -209,6 +209,16 @@ pub struct TerminalSize {
     pub columns: u16,
 }
 
+impl Default for TerminalSize {
+    /// What terminals have had since they were made of glass.
+    fn default() -> Self {
+        Self {
+            rows: 24,
+            columns: 80,
+        }
+    }
+}
+
 /// What the harness tells a stage after the launch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Order {

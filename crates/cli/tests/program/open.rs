@@ -1,0 +1,69 @@
+//! An engine as a front end would open it, with the built program as warden.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use ringfence::approval::{Approver, Scripted};
+use ringfence::config::Config;
+use ringfence::event::EventSink;
+use ringfence::jail::WardenProgram;
+use ringfence::policy::ruleset::RuleSet;
+use ringfence::session::detect_shell;
+use ringfence::{CallError, Engine, EngineOptions};
+use serde_json::Value;
+
+use super::{Place, RINGFENCE};
+
+/// What differs from test to test.
+pub struct Opening {
+    pub config: Config,
+    pub approver: Arc<dyn Approver>,
+    pub events: EventSink,
+}
+
+impl Default for Opening {
+    fn default() -> Self {
+        Self {
+            config: Config::default(),
+            approver: Arc::new(Scripted::ApproveAll),
+            events: ringfence::event::nowhere(),
+        }
+    }
+}
+
+impl Opening {
+    /// An engine that works in a folder.
+    pub fn engine(self, place: &Place, workspace: &Path) -> Engine {
+        let home = place.home();
+        Engine::open(EngineOptions {
+            workspace: workspace.to_path_buf(),
+            home: Some(home.clone()),
+            environment: BTreeMap::from([
+                ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
+                ("HOME".to_owned(), home.display().to_string()),
+            ]),
+            config: self.config,
+            rules: RuleSet::default(),
+            rules_file: None,
+            shell: detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap(),
+            audit: None,
+            scratch: None,
+            journals: None,
+            approver: self.approver,
+            events: self.events,
+            warden: WardenProgram::At(RINGFENCE.into()),
+            private: Vec::new(),
+            front: "test",
+        })
+        .unwrap()
+    }
+}
+
+/// The code of a call that came to nothing.
+pub fn code(result: Result<Value, CallError>) -> &'static str {
+    match result {
+        Ok(reply) => panic!("there is a reply: {reply}"),
+        Err(error) => error.code(),
+    }
+}

@@ -1,0 +1,205 @@
+//! Commands that live on between calls: started to stay, or kept when their call is over.
+
+use std::sync::{Arc, Weak};
+
+use ringfence_jail::{Exit, Input, Io, TerminalSize};
+use ringfence_policy::action::{Action, RunCommand};
+
+use super::announce::Announced;
+use super::execute::Whereabouts;
+use super::{Call, Engine};
+use crate::error::CallError;
+use crate::event::Event;
+use crate::execution::{Execution, Remaining, Running};
+use crate::output::{Transcript, TranscriptLimits};
+use crate::registry::{
+    Attended, Charge, End, Epilogue, Layout, ProcessId, Registry, Reserved, TaskId,
+};
+
+/// Output that is looked at for what the fence refused; the rest is in what calls fetch.
+const LOOKED_AT: usize = 64 * 1024;
+
+/// As what a command is to stay.
+#[derive(Debug)]
+pub(crate) enum Keep<'a> {
+    /// As a session that can be typed into.
+    Session {
+        /// Its id.
+        reserved: Reserved<'a>,
+        /// The size of its terminal; pipes if absent.
+        terminal: Option<TerminalSize>,
+    },
+    /// As a background task.
+    Task,
+}
+
+/// A command that was started to stay.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    /// A session.
+    Session(ProcessId, Arc<Attended>),
+    /// A background task.
+    Task(TaskId),
+}
+
+impl Engine {
+    /// Starts a command that lives on when its call is over. A call that only waits for it tells
+    /// its own beginning and end.
+    pub(crate) async fn open_command(
+        &self,
+        call: &Call,
+        command: RunCommand,
+        keep: Keep<'_>,
+    ) -> Result<Opened, CallError> {
+        if matches!(keep, Keep::Task) {
+            self.registry.room_for_task()?;
+        }
+        let label = command.line.display();
+        let permit = self.desk.permit(call, Action::RunCommand(command)).await?;
+        let whereabouts = Whereabouts::of(&permit, None, &self.ground.cwd);
+        let io = match &keep {
+            Keep::Session {
+                terminal: Some(size),
+                ..
+            } => Io::Terminal(*size),
+            Keep::Session { terminal: None, .. } => Io::Pipes(Input::Pipe),
+            Keep::Task => Io::Pipes(Input::Null),
+        };
+        let started = std::time::Instant::now();
+        let process = match self.launch(call, permit, io).await {
+            Ok(process) => process,
+            Err(error) => {
+                let failed = Err((error.code(), started.elapsed()));
+                self.desk.record_outcome(call, failed)?;
+                return Err(error);
+            }
+        };
+        let limits = TranscriptLimits {
+            buffer_bytes: LOOKED_AT.min(self.buffer_bytes()),
+            ..self.transcript_limits()
+        };
+        let transcript = Transcript::new(call.id.0.clone(), limits);
+        let running = Running::new(process, transcript, call.clock.clone())?;
+        match keep {
+            Keep::Session { reserved, .. } => {
+                let id = reserved.id().clone();
+                let attended = self.attend(call, running, Layout::Together, whereabouts);
+                let attended = reserved.keep(attended, label)?;
+                Ok(Opened::Session(id, attended))
+            }
+            Keep::Task => Ok(Opened::Task(self.keep_running(
+                call,
+                running,
+                whereabouts,
+                label,
+            ))),
+        }
+    }
+
+    /// Tells the beginning of a call that is about a kept command.
+    pub(crate) fn announce<'a>(&'a self, call: &'a Call, command: &RunCommand) -> Announced<'a> {
+        Announced::begin(&self.desk, call, command)
+    }
+
+    /// Keeps a running command as a background task.
+    pub(super) fn keep_running(
+        &self,
+        call: &Call,
+        running: Running,
+        whereabouts: Whereabouts,
+        command: String,
+    ) -> TaskId {
+        let id = TaskId(crate::identifier::random("task"));
+        let attended = self.attend(call, running, Layout::Apart, whereabouts);
+        self.registry.add_task(id.clone(), attended, command);
+        id
+    }
+
+    /// Keeps what a command left running as a background task. Where there is no room for one, it
+    /// is ended, and that is told.
+    pub(super) fn keep_leftovers(
+        &self,
+        call: &Call,
+        remaining: Remaining,
+        exit: &Exit,
+    ) -> Option<TaskId> {
+        match keep_leftovers(&self.registry, remaining, exit, self.buffer_bytes()) {
+            Ok(task) => Some(task),
+            Err(error) => {
+                self.desk.notice(
+                    call,
+                    format!("what the command left running was ended: {error}"),
+                );
+                None
+            }
+        }
+    }
+
+    fn attend(
+        &self,
+        call: &Call,
+        running: Running,
+        layout: Layout,
+        whereabouts: Whereabouts,
+    ) -> Attended {
+        Attended::start(
+            Charge::Command {
+                running: Box::new(running),
+                drain: self.config.output.drain,
+                epilogue: self.epilogue(call, whereabouts),
+            },
+            layout,
+            self.buffer_bytes(),
+        )
+    }
+
+    /// What is done once a kept command has ended.
+    fn epilogue(&self, call: &Call, whereabouts: Whereabouts) -> Epilogue {
+        let desk = Arc::clone(&self.desk);
+        let registry: Weak<Registry> = Arc::downgrade(&self.registry);
+        let call = call.clone();
+        let room = self.buffer_bytes();
+        Box::new(move |mut execution: Execution| {
+            let findings = whereabouts.findings(&execution);
+            // Nobody waits for this; a log that cannot be written refuses the next call.
+            let _ = desk.record_outcome(&call, Ok((&execution, !findings.denials.is_empty())));
+            let task = match (execution.remaining.take(), registry.upgrade()) {
+                (Some(remaining), Some(registry)) => {
+                    keep_leftovers(&registry, remaining, &execution.exit, room).ok()
+                }
+                _ => None,
+            };
+            desk.tell(&Event::Ended {
+                call: call.id.clone(),
+                exit_code: execution.exit_code(),
+            });
+            End {
+                ending: execution.ending,
+                exit_code: Some(execution.exit_code()),
+                duration: execution.duration,
+                findings,
+                file: execution.output.file,
+                left_running: execution.exit.left_running,
+                task,
+            }
+        })
+    }
+}
+
+fn keep_leftovers(
+    registry: &Registry,
+    remaining: Remaining,
+    exit: &Exit,
+    room: usize,
+) -> Result<TaskId, CallError> {
+    registry.room_for_task()?;
+    let id = TaskId(crate::identifier::random("task"));
+    let names: Vec<_> = exit
+        .left_running
+        .iter()
+        .map(|left| left.command.as_str())
+        .collect();
+    let attended = Attended::start(Charge::Leftovers(Box::new(remaining)), Layout::Apart, room);
+    registry.add_task(id.clone(), attended, names.join("; "));
+    Ok(id)
+}

@@ -1,0 +1,408 @@
+//! A command that lives on between calls, and the task that attends to it.
+//!
+//! The task owns the command, reads what it prints as fast as it comes, and sees its end. Calls
+//! fetch from what was read, wait for news, type, and send signals. Dropping the last handle kills
+//! the command and everything that it started.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ringfence_jail::{Terminal, TerminalSize};
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe;
+use tokio::sync::{mpsc, watch};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout_at};
+
+use super::unread::Unread;
+use super::{End, Layout, State, Until};
+use crate::execution::{Ending, Execution, Remaining, Running, Step, Stopwatch};
+use crate::output::{Captured, Drain, Screen, Stream};
+
+/// What is attended to.
+pub(crate) enum Charge {
+    /// A command.
+    Command {
+        /// The command.
+        running: Box<Running>,
+        /// How long to read on after its end.
+        drain: Duration,
+        /// What to do once it has ended.
+        epilogue: Epilogue,
+    },
+    /// What a command left running.
+    Leftovers(Box<Remaining>),
+}
+
+/// What is to be done once a command has ended: it is put on record, and made into an [`End`].
+pub(crate) type Epilogue = Box<dyn FnOnce(Execution) -> End + Send>;
+
+/// A command that lives on between calls.
+#[derive(Debug)]
+pub(crate) struct Attended {
+    shared: Arc<Shared>,
+    orders: mpsc::UnboundedSender<Order>,
+    input: tokio::sync::Mutex<Input>,
+    attendant: AbortHandle,
+}
+
+#[derive(Debug)]
+enum Order {
+    Signal(i32),
+    Stop,
+}
+
+#[derive(Debug)]
+enum Input {
+    None,
+    Closed,
+    Pipe(pipe::Sender),
+    Terminal(Arc<Terminal>),
+}
+
+/// Why something could not be typed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum InputError {
+    /// The command was started without.
+    #[error("it was started without an input; start it with `exec_command` to write to it")]
+    None,
+    /// It was closed by an earlier call, or by the command.
+    #[error("its input is closed")]
+    Closed,
+    /// Only terminals have a size.
+    #[error("it does not run on a terminal; start it with `\"tty\": true`")]
+    NoTerminal,
+    /// The command does not read.
+    #[error("it does not read its input; {written} of {asked} bytes were written")]
+    Full {
+        /// What went through.
+        written: usize,
+        /// What was to be written.
+        asked: usize,
+    },
+    /// Anything else.
+    #[error("the input cannot be written: {0}")]
+    Failed(#[from] io::Error),
+}
+
+#[derive(Debug)]
+struct Shared {
+    book: Mutex<Book>,
+    /// Told at every change.
+    news: watch::Sender<()>,
+}
+
+/// What is known of the command so far.
+#[derive(Debug)]
+struct Book {
+    unread: Unread,
+    screen: Option<Screen>,
+    /// What a program asked its terminal, answered but not typed yet.
+    answers: Vec<u8>,
+    bytes: u64,
+    end: Option<End>,
+    /// Whether somebody has been told of the end.
+    told: bool,
+}
+
+impl Attended {
+    /// Takes charge of a command.
+    pub(crate) fn start(mut charge: Charge, layout: Layout, room: usize) -> Self {
+        let (mut terminal, mut input) = (None, Input::None);
+        if let Charge::Command { running, .. } = &mut charge {
+            terminal = running.terminal();
+            input = match (&terminal, running.take_input()) {
+                (Some(terminal), _) => Input::Terminal(Arc::clone(terminal)),
+                (None, Some(pipe)) => Input::Pipe(pipe),
+                (None, None) => Input::None,
+            };
+        }
+        let shared = Arc::new(Shared {
+            book: Mutex::new(Book {
+                unread: Unread::new(layout, room),
+                screen: terminal
+                    .as_ref()
+                    .map(|terminal| Screen::new(terminal.size().unwrap_or_default())),
+                answers: Vec::new(),
+                bytes: 0,
+                end: None,
+                told: false,
+            }),
+            news: watch::Sender::new(()),
+        });
+        let (orders, to_do) = mpsc::unbounded_channel();
+        let attendant = tokio::spawn({
+            let shared = Arc::clone(&shared);
+            async move { shared.attend(charge, terminal, to_do).await }
+        });
+        Self {
+            shared,
+            orders,
+            input: tokio::sync::Mutex::new(input),
+            attendant: attendant.abort_handle(),
+        }
+    }
+
+    /// Waits for news, until the deadline.
+    pub(crate) async fn wait(&self, until: &Until, deadline: Instant) {
+        let mut news = self.shared.news.subscribe();
+        while !self.shared.book().has(until) {
+            if timeout_at(deadline, news.changed()).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Fetches what has been printed and not been fetched before, and the end if there is one and
+    /// nobody has been told of it.
+    pub(crate) fn fetch(&self) -> (Captured, Option<End>) {
+        let mut book = self.shared.book();
+        match book.end.clone() {
+            None => (book.unread.fetch(Drain::Characters), None),
+            Some(end) => {
+                let untold = !std::mem::replace(&mut book.told, true);
+                (book.unread.fetch(Drain::Everything), untold.then_some(end))
+            }
+        }
+    }
+
+    /// Whether its input is closed because it is about to end: a moment later it has.
+    pub(crate) async fn ends_soon(&self) -> bool {
+        const A_MOMENT: Duration = Duration::from_millis(250);
+        self.wait(&Until::End, Instant::now() + A_MOMENT).await;
+        self.end().is_some()
+    }
+
+    /// The end, if there is one, whether anybody has been told or not.
+    pub(crate) fn end(&self) -> Option<End> {
+        self.shared.book().end.clone()
+    }
+
+    /// How it stands.
+    pub(crate) fn state(&self) -> State {
+        self.shared
+            .book()
+            .end
+            .as_ref()
+            .map_or(State::Running, End::state)
+    }
+
+    /// How many bytes it has printed.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.shared.book().bytes
+    }
+
+    /// Looks at the screen, if it runs on a terminal.
+    pub(crate) fn screen<T>(&self, look: impl FnOnce(&Screen) -> T) -> Option<T> {
+        self.shared.book().screen.as_ref().map(look)
+    }
+
+    /// Writes to its input, byte for byte. On pipes, an interrupt character becomes the signal
+    /// that a terminal would make of it.
+    pub(crate) async fn write(&self, text: &[u8], deadline: Instant) -> Result<(), InputError> {
+        const INTERRUPT: u8 = 3;
+        const SIGINT: i32 = 2;
+        let mut input = self.input.lock().await;
+        let mut written = 0;
+        let whole = async {
+            match &mut *input {
+                Input::None => return Err(InputError::None),
+                Input::Closed => return Err(InputError::Closed),
+                Input::Terminal(terminal) => {
+                    while written < text.len() {
+                        written += terminal.write(&text[written..]).await?;
+                    }
+                }
+                Input::Pipe(pipe) => {
+                    while written < text.len() {
+                        if text[written] == INTERRUPT {
+                            let _ = self.orders.send(Order::Signal(SIGINT));
+                            written += 1;
+                            continue;
+                        }
+                        let rest = &text[written..];
+                        let next = rest.iter().position(|byte| *byte == INTERRUPT);
+                        written += pipe.write(&rest[..next.unwrap_or(rest.len())]).await?;
+                    }
+                }
+            }
+            Ok(())
+        };
+        match timeout_at(deadline, whole).await {
+            Ok(Err(InputError::Failed(error))) if error.kind() == io::ErrorKind::BrokenPipe => {
+                *input = Input::Closed;
+                Err(InputError::Closed)
+            }
+            Ok(result) => result,
+            Err(_) => Err(InputError::Full {
+                written,
+                asked: text.len(),
+            }),
+        }
+    }
+
+    /// Closes its input. A terminal gets an end-of-file character instead.
+    pub(crate) async fn close(&self, deadline: Instant) -> Result<(), InputError> {
+        const END_OF_FILE: &[u8] = b"\x04";
+        let on_terminal = matches!(&*self.input.lock().await, Input::Terminal(_));
+        if on_terminal {
+            return self.write(END_OF_FILE, deadline).await;
+        }
+        *self.input.lock().await = Input::Closed;
+        Ok(())
+    }
+
+    /// Changes the size of its terminal.
+    pub(crate) async fn resize(&self, size: TerminalSize) -> Result<(), InputError> {
+        let Input::Terminal(terminal) = &*self.input.lock().await else {
+            return Err(InputError::NoTerminal);
+        };
+        terminal.resize(size)?;
+        if let Some(screen) = &mut self.shared.book().screen {
+            screen.resize(size);
+        }
+        Ok(())
+    }
+
+    /// Stops it, and waits until it has ended.
+    pub(crate) async fn stop(&self) {
+        let _ = self.orders.send(Order::Stop);
+        let mut news = self.shared.news.subscribe();
+        while self.shared.book().end.is_none() {
+            if news.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Attended {
+    fn drop(&mut self) {
+        // Its task drops the command, and that kills it.
+        self.attendant.abort();
+    }
+}
+
+impl Shared {
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Attends to a command until it has ended.
+    async fn attend(
+        &self,
+        charge: Charge,
+        terminal: Option<Arc<Terminal>>,
+        orders: mpsc::UnboundedReceiver<Order>,
+    ) {
+        let end = match charge {
+            Charge::Command {
+                running,
+                drain,
+                epilogue,
+            } => {
+                let clock = running.clock().clone();
+                match self.follow(*running, terminal, orders, drain).await {
+                    Ok(execution) => epilogue(execution),
+                    // The warden is gone, and the command with it.
+                    Err(_) => End::lost(clock.elapsed()),
+                }
+            }
+            Charge::Leftovers(remaining) => self.follow_leftovers(*remaining, orders).await,
+        };
+        self.book().end = Some(end);
+        self.news.send_replace(());
+    }
+
+    async fn follow(
+        &self,
+        mut running: Running,
+        terminal: Option<Arc<Terminal>>,
+        mut orders: mpsc::UnboundedReceiver<Order>,
+        drain: Duration,
+    ) -> io::Result<Execution> {
+        let mut take = |stream, bytes: &[u8]| self.take(stream, bytes);
+        let ending = loop {
+            tokio::select! {
+                biased;
+                order = orders.recv() => match order {
+                    // One that has ended in the meantime takes no signal.
+                    Some(Order::Signal(number)) => drop(running.signal(number)),
+                    Some(Order::Stop) | None => break Ending::Cancelled,
+                },
+                step = running.step(&mut take) => match step {
+                    Ok(Step::Output) => {
+                        self.answer_queries(terminal.as_deref()).await;
+                        // Others get their turn after every piece, however fast this one prints.
+                        tokio::task::yield_now().await;
+                    }
+                    Ok(Step::Exited) | Err(_) => break Ending::Exited,
+                },
+            }
+        };
+        running.finish(ending, drain, &mut take).await
+    }
+
+    async fn follow_leftovers(
+        &self,
+        mut remaining: Remaining,
+        mut orders: mpsc::UnboundedReceiver<Order>,
+    ) -> End {
+        let clock = Stopwatch::start();
+        let mut take = |stream, bytes: &[u8]| self.take(stream, bytes);
+        let mut ending = Ending::Exited;
+        loop {
+            tokio::select! {
+                biased;
+                order = orders.recv(), if ending == Ending::Exited => {
+                    // A signal would have to name one of several processes.
+                    if !matches!(order, Some(Order::Signal(_))) {
+                        ending = Ending::Cancelled;
+                        let _ = remaining.kill();
+                    }
+                }
+                step = remaining.step(&mut take) => match step {
+                    Ok(Step::Output) => tokio::task::yield_now().await,
+                    Ok(Step::Exited) | Err(_) => break,
+                },
+            }
+        }
+        End::of_leftovers(ending, clock.elapsed())
+    }
+
+    fn take(&self, stream: Stream, bytes: &[u8]) {
+        {
+            let book = &mut *self.book();
+            book.bytes += bytes.len() as u64;
+            book.unread.push(stream, bytes);
+            if let Some(screen) = &mut book.screen {
+                let answers = screen.feed(bytes);
+                book.answers.extend(answers);
+            }
+        }
+        self.news.send_replace(());
+    }
+
+    /// Answers what a program asked of its terminal.
+    async fn answer_queries(&self, terminal: Option<&Terminal>) {
+        // One that asks and never reads is not waited for.
+        const PATIENCE: Duration = Duration::from_millis(100);
+        let Some(terminal) = terminal else { return };
+        let answers = std::mem::take(&mut self.book().answers);
+        if !answers.is_empty() {
+            let _ = tokio::time::timeout(PATIENCE, terminal.write_all(&answers)).await;
+        }
+    }
+}
+
+impl Book {
+    fn has(&self, until: &Until) -> bool {
+        self.end.is_some()
+            || match until {
+                Until::End => false,
+                Until::Output => !self.unread.is_empty(),
+                Until::Pattern(pattern) => pattern.is_match(&self.unread.peek()),
+            }
+    }
+}

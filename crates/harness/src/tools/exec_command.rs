@@ -1,0 +1,233 @@
+//! `exec_command`: a command that may outlive the call, as spec 2 has it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use ringfence_jail::TerminalSize;
+use ringfence_policy::ShellKind;
+use ringfence_policy::action::RunCommand;
+use ringfence_policy::command_line::{CommandLine, Profile, Shell};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+use tokio::time::Instant;
+
+use super::command::{SandboxPermissions, in_shell, workdir};
+use super::poll::{self, Size, Told, WaitFor};
+use super::{Tool, arguments};
+use crate::engine::{Call, Engine, Keep, Opened};
+use crate::error::CallError;
+use crate::output::{Ansi, TERM};
+use crate::registry::ProcessId;
+
+const NAME: &str = "exec_command";
+
+pub(super) const TOOL: Tool = Tool {
+    name: NAME,
+    aliases: &[],
+    description: "Starts a command inside the fence, on pipes or a terminal, and returns what it \
+                  has printed after a while. If it still runs then, `process_id` names it for \
+                  `write_stdin`.",
+    schema: arguments::schema::<Arguments>,
+    run: |engine, call, value| {
+        Box::pin(async move {
+            let arguments: Arguments = arguments::read(NAME, value)?;
+            run(engine, call, arguments).await
+        })
+    },
+};
+
+/// The arguments of `exec_command`.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Arguments {
+    /// The program and its arguments, for example `["python3", "-i"]`, or a text for the shell.
+    command: Command,
+    /// Whether it runs on a terminal instead of pipes.
+    #[serde(default)]
+    tty: bool,
+    /// The size of the terminal (24 rows and 80 columns unless told).
+    size: Option<Size>,
+    /// How long to wait for its end before returning, in milliseconds (10000 unless configured
+    /// otherwise).
+    yield_time_ms: Option<u64>,
+    /// What ends the wait early: its exit alone, or the first output.
+    #[serde(default)]
+    wait_for: WaitFor,
+    /// A regular expression; output in which it is found ends the wait early.
+    pattern: Option<String>,
+    /// The id that it shall have; one is chosen if absent.
+    #[serde(default, deserialize_with = "optional_id")]
+    process_id: Option<String>,
+    /// The most output to return, in tokens.
+    max_output_tokens: Option<u64>,
+    /// The folder to run in, relative to the session's.
+    workdir: Option<String>,
+    /// The shell that runs a text, by its path.
+    shell: Option<PathBuf>,
+    /// Whether the user's profile applies to a text (it does, unless configured otherwise).
+    login: Option<bool>,
+    /// Whether the reply shows the screen of the terminal.
+    #[serde(default)]
+    screen: bool,
+    /// What becomes of escape sequences, such as colours, in the output.
+    ansi: Option<Ansi>,
+    /// Where to run: where the policy puts it, or outside the fence after a question.
+    #[serde(default)]
+    sandbox_permissions: SandboxPermissions,
+    /// Why it has to run outside the fence.
+    justification: Option<String>,
+}
+
+/// A command in either form.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Command {
+    /// A program and its arguments.
+    Words(Vec<String>),
+    /// A text for the shell.
+    Text(String),
+}
+
+fn optional_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    struct Id(#[serde(deserialize_with = "poll::id_text")] String);
+    Ok(Option::<Id>::deserialize(deserializer)?.map(|Id(id)| id))
+}
+
+async fn run(
+    engine: &Engine,
+    call: &Call,
+    arguments: Arguments,
+) -> Result<serde_json::Value, CallError> {
+    let since = Instant::now();
+    let terminal = match (arguments.tty, arguments.size) {
+        (true, None) => Some(TerminalSize::default()),
+        (true, Some(size)) => Some(size.checked(NAME)?),
+        (false, None) if !arguments.screen => None,
+        (false, _) => return Err(bad("`size` and `screen` need a terminal: set `tty`")),
+    };
+    let reserved = engine
+        .registry
+        .reserve(checked_id(arguments.process_id.clone())?)?;
+    poll::deadline(
+        engine,
+        arguments.yield_time_ms,
+        engine.config.process.yield_time,
+    )?;
+    let until = poll::until(NAME, arguments.wait_for, arguments.pattern.as_deref())?;
+    let most_chars = poll::most_chars(engine, arguments.max_output_tokens);
+    let (screen, ansi) = (arguments.screen, arguments.ansi);
+    let yield_time = arguments.yield_time_ms;
+    let command = command(engine, call, arguments).await?;
+    let announced = engine.announce(call, &command);
+    let keep = Keep::Session { reserved, terminal };
+    let Opened::Session(id, attended) = engine.open_command(call, command, keep).await? else {
+        unreachable!("a session was asked for")
+    };
+    // The time that a person took to answer does not count.
+    let deadline = poll::deadline(engine, yield_time, engine.config.process.yield_time)?;
+    tokio::select! {
+        () = attended.wait(&until, deadline) => {}
+        () = call.cancel.cancelled() => attended.stop().await,
+    }
+    let reply = Told {
+        engine,
+        id: &id,
+        attended: &attended,
+        most_chars,
+        screen,
+        ansi,
+        since,
+    }
+    .reply()?;
+    announced.end(
+        reply["exit_code"]
+            .as_i64()
+            .and_then(|code| i32::try_from(code).ok()),
+    );
+    Ok(reply)
+}
+
+fn bad(message: &str) -> CallError {
+    CallError::BadArguments {
+        tool: NAME.to_owned(),
+        message: message.to_owned(),
+    }
+}
+
+fn checked_id(id: Option<String>) -> Result<Option<ProcessId>, CallError> {
+    const LONGEST: usize = 64;
+    match id {
+        Some(id) if id.is_empty() || id.len() > LONGEST || id.chars().any(char::is_control) => Err(
+            bad("`process_id` has 1 to 64 characters, none of them a control character"),
+        ),
+        other => Ok(other.map(ProcessId)),
+    }
+}
+
+/// The command that the arguments ask for.
+async fn command(
+    engine: &Engine,
+    call: &Call,
+    arguments: Arguments,
+) -> Result<RunCommand, CallError> {
+    let cwd = workdir(engine, arguments.workdir.as_deref())?;
+    let (line, mut environment) = match arguments.command {
+        Command::Words(_) if arguments.shell.is_some() || arguments.login.is_some() => {
+            return Err(bad("`shell` and `login` are for a command that is a text"));
+        }
+        Command::Words(words) if words.is_empty() => return Err(CallError::EmptyCommand),
+        Command::Words(words) => (CommandLine::Argv(words), engine.environment.clone()),
+        Command::Text(text) if text.trim().is_empty() => return Err(CallError::EmptyCommand),
+        Command::Text(text) => {
+            let shell = shell(engine, arguments.shell)?;
+            let login = arguments.login.unwrap_or(engine.config.shell.login);
+            let profile = if login {
+                Profile::Login
+            } else {
+                Profile::Plain
+            };
+            in_shell(engine, call, &shell, text, profile).await
+        }
+    };
+    for_a_program(&mut environment, arguments.tty);
+    Ok(RunCommand {
+        tool: NAME.to_owned(),
+        line,
+        cwd,
+        environment,
+        fence: arguments.sandbox_permissions.into(),
+        justification: arguments.justification,
+        description: None,
+    })
+}
+
+fn shell(engine: &Engine, path: Option<PathBuf>) -> Result<Shell, CallError> {
+    let Some(path) = path else {
+        return Ok(engine.shell.clone());
+    };
+    match ShellKind::of_program(&path.to_string_lossy()) {
+        Some(kind) if path.is_file() => Ok(Shell { kind, path }),
+        _ => Err(bad(&format!(
+            "`shell`: {} is not a shell that is known here; use the path of bash, zsh, sh or pwsh",
+            path.display()
+        ))),
+    }
+}
+
+/// Variables that make programs print for a program: no colours, no pagers, one language.
+fn for_a_program(environment: &mut BTreeMap<String, String>, tty: bool) {
+    const FIXED: &[(&str, &str)] = &[
+        ("NO_COLOR", "1"),
+        ("LANG", "C.UTF-8"),
+        ("LC_CTYPE", "C.UTF-8"),
+        ("LC_ALL", "C.UTF-8"),
+        ("COLORTERM", ""),
+        ("PAGER", "cat"),
+        ("GIT_PAGER", "cat"),
+        ("GH_PAGER", "cat"),
+    ];
+    let term = if tty { TERM } else { "dumb" };
+    for (name, value) in FIXED.iter().chain(&[("TERM", term)]) {
+        environment.insert((*name).to_owned(), (*value).to_owned());
+    }
+}
