@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::verb::{audit, call, check, code, completions, config, doctor, rules, run, trust};
+use crate::verb::{
+    audit, call, check, code, completions, config, doctor, rules, run, shell, trust,
+};
 
 /// Runs commands inside a fence: judged, approved, confined, bounded and recorded.
 #[derive(Debug, Parser)]
@@ -17,6 +19,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   ringfence run -- npm install            run a command inside the fence
+  ringfence shell                         a shell inside the fence, to look around
   ringfence check 'rm -rf ~/projects'     what would become of a command, and why
   ringfence call bash '{\"command\": \"ls\"}'  one tool call, its reply as JSON
   ringfence code untrusted.ts             code in a process of its own
@@ -31,6 +34,8 @@ executable, 127 command not found, 137 cancelled. See docs/exit-codes.md.";
 pub(crate) enum Verb {
     /// Run a command inside the fence
     Run(run::Arguments),
+    /// Open a shell inside the fence, on this terminal
+    Shell(shell::Arguments),
     /// Call one tool and print its reply as JSON
     Call(call::Arguments),
     /// Say what would become of a command, and why, without running it

@@ -2,6 +2,8 @@
 
 use std::io::{IsTerminal, Write};
 
+use crate::terminal::FLOOR;
+
 /// Whether standard error may be coloured.
 fn colourful() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
@@ -14,7 +16,7 @@ pub(crate) fn complain(text: &str) {
     } else {
         "ringfence:"
     };
-    let _ = writeln!(std::io::stderr(), "{prefix} {}", visible(text));
+    FLOOR.say(&format!("{prefix} {}\n", visible(text)));
 }
 
 /// Says something that is not an error.
@@ -24,12 +26,12 @@ pub(crate) fn remark(text: &str) {
     } else {
         "ringfence:"
     };
-    let _ = writeln!(std::io::stderr(), "{prefix} {}", visible(text));
+    FLOOR.say(&format!("{prefix} {}\n", visible(text)));
 }
 
 /// Prints what a script said, beside its result.
 pub(crate) fn aside(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", visible(text));
+    FLOOR.say(&format!("{}\n", visible(text)));
 }
 
 /// Prints a line of a result. A reader that has gone away is no error of ours.

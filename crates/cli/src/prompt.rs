@@ -10,9 +10,10 @@ use ringfence::approval::{Approver, Awaited};
 use ringfence::policy::permit::Confinement;
 use ringfence::policy::settle::Answer;
 use ringfence::policy::verdict::{Grounds, Question, QuestionKind};
-use rustix::termios::{LocalModes, OptionalActions, Termios};
+use rustix::termios::{LocalModes, OptionalActions, OutputModes, Termios};
 
 use crate::paint::visible;
+use crate::terminal::FLOOR;
 
 /// Asks whoever is at the terminal; denies at once where there is none.
 #[derive(Debug, Default)]
@@ -77,8 +78,17 @@ fn describe(question: &Question, grounds: &Grounds) -> String {
             );
         }
     }
-    lines.push(match question.if_approved() {
-        Confinement::Unfenced { .. } => "  may write and reach: anything".to_owned(),
+    lines.push(format!("  {}", reach(question.if_approved())));
+    if let Some(class) = grounds.class {
+        lines.push(format!("  class: {class}"));
+    }
+    visible(&lines.join("\n"))
+}
+
+/// What a command may do that runs like this.
+pub(crate) fn reach(confinement: &Confinement) -> String {
+    match confinement {
+        Confinement::Unfenced { .. } => "may write and reach: anything".to_owned(),
         Confinement::Fenced { sandbox, .. } => {
             let roots: Vec<_> = sandbox
                 .effective_writable_roots()
@@ -90,13 +100,9 @@ fn describe(question: &Question, grounds: &Grounds) -> String {
             } else {
                 roots.join(", ")
             };
-            format!("  may write: {roots}; network: {}", sandbox.network)
+            format!("may write: {roots}; network: {}", sandbox.network)
         }
-    });
-    if let Some(class) = grounds.class {
-        lines.push(format!("  class: {class}"));
     }
-    visible(&lines.join("\n"))
 }
 
 /// Takes one key, with the terminal as it was before afterwards.
@@ -110,6 +116,7 @@ fn ask_on(mut terminal: File, text: &str, rules: &[(String, String)]) -> Answer 
             visible(summary)
         );
     }
+    let floor = FLOOR.ask();
     // What was typed before the question was seen does not answer it, and what is typed after
     // is not lost.
     let before = one_key_at_a_time(&terminal);
@@ -136,7 +143,8 @@ fn ask_on(mut terminal: File, text: &str, rules: &[(String, String)]) -> Answer 
     if let Some(before) = before {
         let _ = rustix::termios::tcsetattr(terminal.as_fd(), OptionalActions::Now, &before);
     }
-    let _ = writeln!(terminal);
+    let _ = terminal.write_all(b"\r\n");
+    drop(floor);
     answer
 }
 
@@ -145,6 +153,9 @@ fn one_key_at_a_time(terminal: &File) -> Option<Termios> {
     let mut raw = before.clone();
     raw.local_modes
         .remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
+    // A command that has the terminal may have it in a mode where lines do not begin at the left.
+    raw.output_modes
+        .insert(OutputModes::OPOST | OutputModes::ONLCR);
     rustix::termios::tcsetattr(terminal, OptionalActions::Flush, &raw).ok()?;
     Some(before)
 }

@@ -4,78 +4,8 @@
 
 mod program;
 
-use std::fs::File;
-use std::io::{Read, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Stdio};
-
+use program::terminal::OnTerminal;
 use program::{Place, exists};
-use rustix::pty::OpenptFlags;
-
-/// The program with a terminal of its own, of which this is the other end.
-struct OnTerminal {
-    child: Child,
-    terminal: File,
-    seen: String,
-}
-
-impl OnTerminal {
-    fn start(place: &Place, arguments: &[&str]) -> Self {
-        let outer = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        rustix::pty::grantpt(&outer).unwrap();
-        rustix::pty::unlockpt(&outer).unwrap();
-        let name = rustix::pty::ptsname(&outer, Vec::new()).unwrap();
-        let inner = File::options()
-            .read(true)
-            .write(true)
-            .open(name.to_str().unwrap())
-            .unwrap();
-        let mut command = place.ringfence(arguments);
-        command
-            .stdin(Stdio::from(inner.try_clone().unwrap()))
-            .stdout(Stdio::from(inner.try_clone().unwrap()))
-            .stderr(Stdio::from(inner));
-        #[allow(unsafe_code)]
-        // SAFETY: between fork and exec only two system calls are made.
-        unsafe {
-            command.pre_exec(|| {
-                rustix::process::setsid()?;
-                Ok(rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?)
-            });
-        }
-        let child = command.spawn().unwrap();
-        // The command holds its ends in our process too until it goes.
-        drop(command);
-        Self {
-            child,
-            terminal: File::from(outer),
-            seen: String::new(),
-        }
-    }
-
-    /// Reads until a text has appeared.
-    fn expect(&mut self, text: &str) {
-        let mut buffer = [0; 4096];
-        while !self.seen.contains(text) {
-            let count = self.terminal.read(&mut buffer).unwrap_or(0);
-            assert!(count > 0, "never saw {text:?}: {}", self.seen);
-            self.seen
-                .push_str(&String::from_utf8_lossy(&buffer[..count]));
-        }
-    }
-
-    fn press(&mut self, key: &str) {
-        self.terminal.write_all(key.as_bytes()).unwrap();
-    }
-
-    fn end(mut self) -> (Option<i32>, String) {
-        let mut rest = Vec::new();
-        // The kernel reports the last close of the other end as an error.
-        let _ = self.terminal.read_to_end(&mut rest);
-        self.seen.push_str(&String::from_utf8_lossy(&rest));
-        (self.child.wait().unwrap().code(), self.seen)
-    }
-}
 
 #[test]
 fn a_refused_command_may_run_again_outside_after_a_yes() {

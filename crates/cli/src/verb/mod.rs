@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod rules;
 pub(crate) mod run;
+pub(crate) mod shell;
 pub(crate) mod trust;
 
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ use crate::arguments::{Arguments, Verb};
 pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     match arguments.verb {
         Verb::Run(arguments) => run::serve(arguments).await,
+        Verb::Shell(arguments) => shell::serve(arguments).await,
         Verb::Call(arguments) => call::serve(arguments).await,
         Verb::Check(arguments) => check::serve(&arguments),
         Verb::Code(arguments) => code::serve(arguments).await,

@@ -1,19 +1,19 @@
 //! `ringfence run`: a command of a person's, inside the fence, with its output as it comes.
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::Result;
 use ringfence::event::{Event, EventSink};
-use ringfence::output::Stream;
 use ringfence::policy::command_line::CommandLine;
 use ringfence::{Call, Cancel, Ending, Ends, How, Outcome, Tap};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
+use crate::terminal::{FLOOR, progress};
 use crate::{exit, paint};
 
 /// Arguments of `run`.
@@ -57,7 +57,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     };
     let command = engine.person_command(CommandLine::Argv(command));
     let how = How {
-        timeout: timeout.map(std::time::Duration::from_secs),
+        timeout: timeout.map(Duration::from_secs),
         ends: Ends::InheritedInput,
         tap,
         ..How::default()
@@ -76,12 +76,18 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     Ok(exit::passed_on(outcome.execution.exit_code()))
 }
 
+/// Work that takes longer than this is told of.
+const LONG: Duration = Duration::from_secs(2);
+
 /// Passes on what no output says.
-fn remarks() -> EventSink {
-    Arc::new(|event| {
-        if let Event::Notice { text, .. } = event {
-            paint::remark(text);
+pub(crate) fn remarks() -> EventSink {
+    Arc::new(|event| match event {
+        Event::Notice { text, .. } => paint::remark(text),
+        Event::Progress { elapsed, lines, .. } if *elapsed >= LONG => {
+            FLOOR.show_status(&progress(*elapsed, *lines));
         }
+        Event::End { .. } => FLOOR.clear_status(),
+        _ => {}
     })
 }
 
@@ -92,20 +98,11 @@ fn live(cancel: Cancel) -> Tap {
         if broken.load(Ordering::Relaxed) {
             return;
         }
-        let written = match stream {
-            Stream::Stdout => pass_on(std::io::stdout().lock(), bytes),
-            Stream::Stderr => pass_on(std::io::stderr().lock(), bytes),
-        };
-        if written.is_err() {
+        if FLOOR.print(stream, bytes).is_err() {
             broken.store(true, Ordering::Relaxed);
             cancel.cancel();
         }
     })
-}
-
-fn pass_on(mut to: impl Write, bytes: &[u8]) -> std::io::Result<()> {
-    to.write_all(bytes)?;
-    to.flush()
 }
 
 /// Cancels the command at Ctrl-C and its like. Never comes back with anything but an error: the

@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, missing_docs, clippy::unwrap_used)]
 
 pub mod open;
+pub mod terminal;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

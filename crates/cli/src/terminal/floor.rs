@@ -1,0 +1,257 @@
+//! Who may write to the terminal now.
+//!
+//! A command's output goes through at once. A line about progress stands below it and is gone
+//! before anything else appears. While a person is asked something, output waits, so that neither
+//! disturbs the other; a program that has the whole screen gets it back afterwards.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ringfence::jail::TerminalSize;
+use ringfence::output::{Drain, Face, HeadTail, Screen, Stream};
+use tokio::sync::Notify;
+
+/// The terminal of this process.
+pub(crate) static FLOOR: Floor = Floor(Mutex::new(State {
+    asking: false,
+    status: false,
+    mid_line: false,
+    held: None,
+    screen: None,
+}));
+
+/// Told when a question has been answered.
+static ANSWERED: Notify = Notify::const_new();
+/// Told when a program that has the whole screen must draw it anew.
+static REDRAW: Notify = Notify::const_new();
+
+/// What waits at most while a person is asked.
+const HELD_BYTES: usize = 1 << 20;
+
+/// Takes the terminal out of what a program may have left it in: the other screen, a hidden
+/// cursor, colours, reports of the mouse, marked pastes, keys of another kind.
+const CALM: &str = "\x1b[?1049l\x1b[?25h\x1b[m\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1l\x1b>";
+
+/// Who may write now.
+pub(crate) struct Floor(Mutex<State>);
+
+struct State {
+    asking: bool,
+    /// Whether a line about progress is to be seen.
+    status: bool,
+    /// Whether the output on the terminal ended within a line.
+    mid_line: bool,
+    /// Output that came during a question.
+    held: Option<HeadTail>,
+    /// What a command with a terminal of its own has on it.
+    screen: Option<Screen>,
+}
+
+/// The right to ask, until it goes away.
+pub(crate) struct Asking<'a>(&'a Floor);
+
+impl Floor {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Prints what a command printed.
+    pub(crate) fn print(&self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.lock();
+        state.clear_status();
+        if let Some(screen) = &mut state.screen {
+            // What it asks of the terminal is answered by the real one.
+            drop(screen.feed(bytes));
+        }
+        if state.asking {
+            let held = state.held.get_or_insert_with(|| HeadTail::new(HELD_BYTES));
+            held.push(bytes);
+            return Ok(());
+        }
+        let on_terminal = match stream {
+            Stream::Stdout => {
+                write(&mut io::stdout().lock(), bytes)?;
+                io::stdout().is_terminal()
+            }
+            Stream::Stderr => {
+                write(&mut io::stderr().lock(), bytes)?;
+                io::stderr().is_terminal()
+            }
+        };
+        if on_terminal && let Some(last) = bytes.last() {
+            state.mid_line = *last != b'\n';
+        }
+        Ok(())
+    }
+
+    /// Says something of our own, beside what the command prints.
+    pub(crate) fn say(&self, text: &str) {
+        let mut state = self.lock();
+        state.clear_status();
+        let mut stderr = io::stderr().lock();
+        if state.screen.is_some() {
+            // Raw mode: lines do not begin at the left by themselves.
+            let text = format!("\r\n{}", text.replace('\n', "\r\n"));
+            let _ = write(&mut stderr, text.as_bytes());
+        } else {
+            let _ = write(&mut stderr, text.as_bytes());
+        }
+    }
+
+    /// Shows a line about progress, if there is somebody to see it and room below the output.
+    pub(crate) fn show_status(&self, text: &str) {
+        let mut state = self.lock();
+        let stderr = io::stderr();
+        if state.asking || state.mid_line || state.screen.is_some() || !stderr.is_terminal() {
+            return;
+        }
+        let columns = rustix::termios::tcgetwinsize(&stderr).map_or(80, |size| size.ws_col);
+        let room = usize::from(columns.max(2)) - 1;
+        let text: String = text.chars().take(room).collect();
+        state.status = true;
+        let _ = write(&mut stderr.lock(), format!("\r\x1b[K{text}").as_bytes());
+    }
+
+    /// Takes the line about progress away.
+    pub(crate) fn clear_status(&self) {
+        self.lock().clear_status();
+    }
+
+    /// Lets a person be asked. Output waits until the answer is there.
+    pub(crate) fn ask(&self) -> Asking<'_> {
+        let mut state = self.lock();
+        state.clear_status();
+        state.asking = true;
+        if state.is_full_screen() {
+            let _ = write(&mut io::stdout().lock(), b"\x1b[?1049l\x1b[?25h\x1b[m");
+        }
+        Asking(self)
+    }
+
+    /// Whether somebody is being asked; runs the rest otherwise, and nobody can be asked meanwhile.
+    pub(crate) fn unless_asking<T>(&self, then: impl FnOnce() -> T) -> Option<T> {
+        let state = self.lock();
+        (!state.asking).then(then)
+    }
+
+    /// Waits until nobody is being asked.
+    pub(crate) async fn answered(&self) {
+        loop {
+            let mut answered = std::pin::pin!(ANSWERED.notified());
+            // From here on no word is missed.
+            answered.as_mut().enable();
+            if !self.lock().asking {
+                return;
+            }
+            answered.await;
+        }
+    }
+
+    /// Waits until a program that has the whole screen must draw it anew.
+    pub(crate) async fn must_redraw(&self) {
+        REDRAW.notified().await;
+    }
+
+    /// A command with a terminal of its own, of this size, begins.
+    pub(crate) fn open_screen(&self, size: TerminalSize) {
+        self.lock().screen = Some(Screen::new(size));
+    }
+
+    /// The window has another size.
+    pub(crate) fn resize_screen(&self, size: TerminalSize) {
+        if let Some(screen) = &mut self.lock().screen {
+            screen.resize(size);
+        }
+    }
+
+    /// That command has ended, in whatever state it was.
+    pub(crate) fn close_screen(&self) {
+        let mut state = self.lock();
+        let Some(screen) = state.screen.take() else {
+            return;
+        };
+        let picture = screen.picture();
+        let calm = if picture.face == Face::Alternate {
+            CALM
+        } else {
+            CALM.trim_start_matches("\x1b[?1049l")
+        };
+        let _ = write(&mut io::stdout().lock(), calm.as_bytes());
+        if picture.cursor.column > 0 {
+            let _ = write(&mut io::stdout().lock(), b"\r\n");
+        }
+    }
+}
+
+impl State {
+    fn clear_status(&mut self) {
+        if std::mem::take(&mut self.status) {
+            let _ = write(&mut io::stderr().lock(), b"\r\x1b[K");
+        }
+    }
+
+    fn is_full_screen(&self) -> bool {
+        let face = self.screen.as_ref().map(|screen| screen.picture().face);
+        face == Some(Face::Alternate)
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.asking = false;
+        if state.is_full_screen() {
+            let _ = write(&mut io::stdout().lock(), b"\x1b[?1049h\x1b[2J");
+            REDRAW.notify_one();
+        }
+        if let Some(mut held) = state.held.take() {
+            let held = held.drain(Drain::Everything);
+            let mut stdout = io::stdout().lock();
+            let _ = write(&mut stdout, held.head());
+            if held.dropped() > 0 {
+                let notice = format!("\r\n[… {} bytes not shown …]\r\n", held.dropped());
+                let _ = write(&mut stdout, notice.as_bytes());
+            }
+            let _ = write(&mut stdout, &held.tail());
+        }
+        ANSWERED.notify_waiters();
+    }
+}
+
+fn write(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    to.write_all(bytes)?;
+    to.flush()
+}
+
+/// A line about a command that takes its time.
+pub(crate) fn progress(elapsed: Duration, lines: u64) -> String {
+    let seconds = elapsed.as_secs();
+    let time = match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes:02} min"),
+    };
+    let lines = match lines {
+        0 => "no output yet".to_owned(),
+        1 => "1 line".to_owned(),
+        lines => format!("{lines} lines"),
+    };
+    format!("ringfence: running for {time}, {lines}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_told_in_words() {
+        for (seconds, lines, expected) in [
+            (3, 0, "ringfence: running for 3 s, no output yet"),
+            (61, 1, "ringfence: running for 1 min 01 s, 1 line"),
+            (7260, 12, "ringfence: running for 2 h 01 min, 12 lines"),
+        ] {
+            assert_eq!(progress(Duration::from_secs(seconds), lines), expected);
+        }
+    }
+}

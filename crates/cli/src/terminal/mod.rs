@@ -1,0 +1,13 @@
+//! The user's terminal. There is one, and several who want it: what a command prints, what a
+//! person is asked, a line that says how long things take.
+//!
+//! - [`FLOOR`]: who may write now
+//! - [`Raw`]: every key handed on as it is, and the terminal as it was afterwards
+//! - [`keyboard`]: what is typed, and the size of the window
+
+mod floor;
+pub(crate) mod keyboard;
+mod raw;
+
+pub(crate) use floor::{FLOOR, progress};
+pub(crate) use raw::Raw;

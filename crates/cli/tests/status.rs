@@ -1,0 +1,46 @@
+//! The line about long work: on a terminal, below the output, and gone before anything else.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use program::Place;
+use program::terminal::OnTerminal;
+
+/// Prints, waits to be told, prints again.
+const SLOW: &str = "echo first; read -r word < go; echo last";
+
+#[test]
+fn a_person_sees_how_long_it_takes() {
+    let place = Place::new();
+    let fifo = place.work().join("go");
+    let mode = rustix::fs::Mode::from_raw_mode(0o666);
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let mut run = OnTerminal::start(&place, &["run", "--", "sh", "-c", SLOW]);
+    run.expect("first");
+    run.expect("ringfence: running for ");
+    run.expect(" s, 1 line");
+    std::fs::write(&fifo, "on\n").unwrap();
+    let (code, seen) = run.end();
+    assert_eq!(code, Some(0), "{seen}");
+    let (_, after) = seen.rsplit_once("ringfence: running for").unwrap();
+    let (status, rest) = after.split_once("\r\u{1b}[K").unwrap();
+    assert!(!status.contains("last"), "{seen:?}");
+    assert_eq!(rest, "last\r\n", "{seen:?}");
+}
+
+#[test]
+fn nobody_else_gets_to_see_it() {
+    let place = Place::new();
+    let ran = place.output(&["run", "--", "sh", "-c", "sleep 2.5; echo done"]);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("done\n", ""));
+}
+
+#[test]
+fn a_line_that_has_begun_is_not_touched() {
+    let place = Place::new();
+    let script = "printf 'name? '; sleep 2.5; echo; echo done";
+    let (code, seen) = OnTerminal::start(&place, &["run", "--", "sh", "-c", script]).end();
+    assert_eq!(code, Some(0), "{seen}");
+    assert_eq!(seen, "name? \r\ndone\r\n");
+}
