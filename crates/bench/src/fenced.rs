@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ringfence_jail::{
-    Degraded, Input, Io, LaunchError, Process, Session, SessionOptions, TerminalSize, WardenProgram,
+    Input, Io, LaunchError, Process, Session, SessionOptions, TerminalSize, WardenProgram,
 };
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::CommandLine;
@@ -42,11 +42,8 @@ impl Fenced {
             .map(|name| home.join(name))
             .collect();
         denied_reads.extend(DEFAULT_DENIED_IN_SYSTEM.iter().map(PathBuf::from));
-        let session = Session::open(SessionOptions {
-            program: WardenProgram::ThisProgram,
-            workspace: workspace.to_path_buf(),
-            degraded: Degraded::Refuse,
-        })?;
+        let options = SessionOptions::new(WardenProgram::ThisProgram, workspace);
+        let session = Session::open(options)?;
         Ok(Self {
             session,
             workspace: workspace.to_path_buf(),

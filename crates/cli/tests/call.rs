@@ -339,8 +339,6 @@ fn printing_a_gigabyte_needs_little_memory() {
 fn settings_that_are_not_served_are_refused_and_not_ignored() {
     let place = Place::new();
     for (name, value) in [
-        ("RINGFENCE_SANDBOX_BACKEND", "container"),
-        ("RINGFENCE_SANDBOX_BACKEND", "bubblewrap"),
         ("RINGFENCE_SANDBOX_NETWORK", "allow-list"),
     ] {
         let output = place

@@ -30,6 +30,8 @@ fn without_namespaces_and(
         .env_clear()
         .env("HOME", place.home())
         .env("PATH", "/usr/bin:/bin")
+        // Unless a test says otherwise: another one may be able to do it whole.
+        .env("RINGFENCE_SANDBOX_BACKEND", "native")
         .envs(settings.iter().copied())
         .output()
         .unwrap();
@@ -208,4 +210,22 @@ fn without_landlock_or_seccomp_nothing_runs() {
         let (code, text) = where_the_kernel_lacks(&place, libc::SYS_swapon, degraded);
         assert_eq!((code, text.as_str()), (0, "ran\n"), "{degraded}");
     }
+}
+
+#[test]
+fn another_backend_that_can_do_it_whole_is_taken() {
+    if !require::has_program("bwrap") {
+        return require::missing("bubblewrap", "bwrap is not installed");
+    }
+    let place = Place::new();
+    let script = "echo by $RINGFENCE_SANDBOX; mkdir .vscode; echo out > ~/escaped; true";
+    // Root of its namespace, to which `bwrap` needs to add no other.
+    let settings = [("RINGFENCE_SANDBOX_BACKEND", "auto")];
+    let Some((code, text)) = without_namespaces_and(&place, &settings, script) else {
+        return;
+    };
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("by bubblewrap"), "{text}");
+    assert!(!exists(&place.work().join(".vscode")), "{text}");
+    assert!(!exists(&place.home().join("escaped")), "{text}");
 }

@@ -10,7 +10,7 @@ mod find;
 use std::ffi::CString;
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -302,7 +302,62 @@ impl Memory {
     }
 }
 
+/// The controls of a group on their way into another program: the numbers of their descriptors,
+/// negative for one that is not there, and whether memory is of version 2.
+pub type Handed = ([RawFd; 5], bool);
+
 impl Controls {
+    /// Leaves the controls open for the program that this process is about to become.
+    pub fn hand_over(&self) -> io::Result<Handed> {
+        let memory = self.memory.as_ref();
+        let pids = self.pids.as_ref();
+        let controls = [
+            memory.map(|memory| &memory.most),
+            memory.and_then(|memory| memory.swap.as_ref()),
+            memory.map(|memory| &memory.events),
+            pids.map(|pids| &pids.most),
+            pids.map(|pids| &pids.events),
+        ];
+        for control in controls.into_iter().flatten() {
+            rustix::io::fcntl_setfd(control, rustix::io::FdFlags::empty())?;
+        }
+        let numbers = controls.map(|control| control.map_or(-1, AsRawFd::as_raw_fd));
+        let version_two = memory.is_some_and(|memory| memory.version == Version::Two);
+        Ok((numbers, version_two))
+    }
+
+    /// The controls that the program before this one in the process handed over.
+    ///
+    /// # Safety
+    /// They must have been, and nobody else may have taken them.
+    pub unsafe fn taken_over((numbers, version_two): Handed) -> Self {
+        let mut controls = numbers.map(|number| {
+            // SAFETY: passed on to the caller.
+            let control = (number >= 0).then(|| unsafe { OwnedFd::from_raw_fd(number) });
+            if let Some(control) = &control {
+                let _ = rustix::io::fcntl_setfd(control, rustix::io::FdFlags::CLOEXEC);
+            }
+            control
+        });
+        let version = if version_two {
+            Version::Two
+        } else {
+            Version::One
+        };
+        let [most, swap, events, processes, process_events] = controls.each_mut();
+        let memory = most.take().zip(events.take());
+        let pids = processes.take().zip(process_events.take());
+        Self {
+            memory: memory.map(|(most, events)| Memory {
+                most,
+                swap: swap.take(),
+                events,
+                version,
+            }),
+            pids: pids.map(|(most, events)| Pids { most, events }),
+        }
+    }
+
     /// Whether the group bounds this.
     pub fn has(&self, controller: Controller) -> bool {
         match controller {

@@ -23,6 +23,30 @@ pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     )?)
 }
 
+/// A socket at a path that one other end may connect to, keeping message borders.
+pub fn listen(path: &std::path::Path) -> io::Result<OwnedFd> {
+    let socket = local_socket()?;
+    rustix::net::bind(&socket, &rustix::net::SocketAddrUnix::new(path)?)?;
+    rustix::net::listen(&socket, 1)?;
+    Ok(socket)
+}
+
+/// Connects to a socket at a path.
+pub fn connect(path: &std::path::Path) -> io::Result<OwnedFd> {
+    let socket = local_socket()?;
+    rustix::net::connect(&socket, &rustix::net::SocketAddrUnix::new(path)?)?;
+    Ok(socket)
+}
+
+fn local_socket() -> io::Result<OwnedFd> {
+    Ok(rustix::net::socket_with(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC,
+        None,
+    )?)
+}
+
 /// Sends one message. Blocks or fails with `WouldBlock`, as the socket is set.
 pub fn send(socket: impl AsFd, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];

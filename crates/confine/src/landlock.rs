@@ -31,6 +31,15 @@ pub enum AbstractSockets {
     Scoped,
 }
 
+/// Whether processes outside the domain can be signalled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signals {
+    /// As the PID namespace has them.
+    Shared,
+    /// Only those of this domain, where the kernel can tell (Linux 6.12).
+    Scoped,
+}
+
 /// Why the calling thread could not be restricted.
 #[derive(Debug, Error)]
 pub enum LandlockError {
@@ -67,6 +76,7 @@ pub fn version() -> i32 {
 pub fn restrict(
     grants: &[(BorrowedFd<'_>, Grant)],
     sockets: AbstractSockets,
+    signals: Signals,
 ) -> Result<(), LandlockError> {
     let every = AccessFs::from_all(NEWEST);
     let mut ruleset = Ruleset::default()
@@ -74,6 +84,9 @@ pub fn restrict(
         .handle_access(every)?;
     if sockets == AbstractSockets::Scoped {
         ruleset = ruleset.scope(Scope::AbstractUnixSocket)?;
+    }
+    if signals == Signals::Scoped {
+        ruleset = ruleset.scope(Scope::Signal)?;
     }
     let mut ruleset = ruleset.create()?.no_new_privs(false);
     for (place, grant) in grants {
@@ -87,7 +100,7 @@ pub fn restrict(
 
 /// Restricts the calling thread to no file at all.
 pub fn deny_everything() -> Result<(), LandlockError> {
-    restrict(&[], AbstractSockets::Scoped)
+    restrict(&[], AbstractSockets::Scoped, Signals::Scoped)
 }
 
 impl Grant {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::thread::UnshareFlags;
 
@@ -112,6 +112,20 @@ pub fn set_pid_max(limit: u64) -> io::Result<()> {
     // The kernel refuses anything below 301: the first 300 ids are kept for system processes when
     // the numbers start over.
     fs::write("/proc/sys/kernel/pid_max", limit.max(301).to_string())
+}
+
+/// The same through a descriptor of `/proc/sys/kernel`, for a namespace whose own `/proc` is closed
+/// to writes: the kernel looks at who writes, not at where the folder came from.
+pub fn set_pid_max_at(kernel: impl AsFd, limit: u64) -> io::Result<()> {
+    use rustix::fs::{Mode, OFlags};
+    let file = rustix::fs::openat(
+        kernel,
+        "pid_max",
+        OFlags::WRONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    rustix::io::write(&file, limit.max(301).to_string().as_bytes())?;
+    Ok(())
 }
 
 /// Whether `pid_max` belongs to the PID namespace (Linux 6.14) and not to the machine.

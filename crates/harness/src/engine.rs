@@ -210,6 +210,8 @@ impl Engine {
                 Degraded::Refuse => ringfence_jail::Degraded::Refuse,
                 Degraded::Allow => ringfence_jail::Degraded::Allow,
             },
+            backend: options.config.sandbox.backend.choice(),
+            container: options.config.sandbox.container(),
         })?;
         let environment = base_environment(
             &options.config.environment,
@@ -428,11 +430,10 @@ fn registry_limits(config: &Config) -> RegistryLimits {
 
 /// Settings that are known and not served yet are errors: never ignored, never replaced by less.
 fn refuse_what_is_not_there(config: &Config) -> Result<(), CallError> {
-    let native = "use `auto` or `native`, or `sandbox.mode` to go without a fence";
+    if config.sandbox.backend == Backend::None && config.sandbox.mode.is_fenced() {
+        return Err(ringfence_jail::LaunchError::NoFence.into());
+    }
     let (setting, instead) = match (config.sandbox.backend, config.sandbox.network) {
-        (Backend::Bubblewrap, _) => ("sandbox.backend = \"bubblewrap\"", native),
-        (Backend::Container, _) => ("sandbox.backend = \"container\"", native),
-        (Backend::None, _) => ("sandbox.backend = \"none\"", native),
         (_, Network::AllowList) => ("sandbox.network = \"allow-list\"", "use `off` or `full`"),
         _ if config.script.runtime == ScriptRuntime::InProcess => {
             ("script.runtime = \"in-process\"", "use `quickjs`")

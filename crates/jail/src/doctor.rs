@@ -1,6 +1,6 @@
-//! What this machine can enforce, found out by trying.
+//! What this machine can enforce, mechanism by mechanism and backend by backend, found out by trying.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -8,9 +8,12 @@ use ringfence_confine::cgroup::{Controller, Nest};
 use ringfence_confine::{landlock, namespace};
 use serde::Serialize;
 
-use crate::line::{Line, WardenProgram};
+use crate::backend::guarantee::{GUARANTEES, Guarantee, Holding};
+use crate::backend::{Backend, bubblewrap, container, native};
+use crate::error::LaunchError;
+use crate::line::WardenProgram;
 use crate::session::identity;
-use crate::warden::protocol::{Boot, Groups, World};
+use crate::warden::protocol::{Boot, Groups, RawPath, World};
 
 /// Whether a mechanism is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -42,12 +45,108 @@ pub async fn examine() -> Vec<Finding> {
     let mut findings = vec![kernel(), landlock_finding(), seccomp()];
     findings.extend(worlds().await);
     findings.extend([control_groups(), process_limit()]);
-    findings.extend([
-        program("bubblewrap", "bwrap"),
-        program("podman", "podman"),
-        program("docker", "docker"),
-    ]);
     findings
+}
+
+/// A backend, as it is here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BackendFinding {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it can be used.
+    pub state: State,
+    /// Which version, or why not.
+    pub detail: String,
+    /// What of a policy it cannot hold: asking for it there is an error.
+    pub lacks: Vec<String>,
+    /// What bringing it up costs, once per session, in microseconds.
+    pub cost_micros: Option<u64>,
+}
+
+/// Tries every backend.
+pub async fn backends() -> Vec<BackendFinding> {
+    let native = match try_world(true).await {
+        Ok((cost, _)) => backend(
+            Backend::Native,
+            State::Available,
+            "namespaces, Landlock and seccomp".to_owned(),
+            Some(cost),
+        ),
+        Err(why) => BackendFinding {
+            lacks: lacking(|row| row.degraded),
+            ..backend(
+                Backend::Native,
+                State::Missing,
+                format!("{why}; `sandbox.degraded = \"allow\"` accepts less"),
+                None,
+            )
+        },
+    };
+    let bubblewrap = match try_bubblewrap().await {
+        Ok((version, cost)) => backend(Backend::Bubblewrap, State::Available, version, Some(cost)),
+        Err(why) => backend(Backend::Bubblewrap, State::Optional, why.to_string(), None),
+    };
+    let container = match tokio::task::spawn_blocking(|| container::find(None)).await {
+        Ok(Ok(found)) => {
+            let detail = format!("{} {} answers", found.engine.name(), found.version);
+            backend(Backend::Container, State::Available, detail, None)
+        }
+        Ok(Err(why)) => backend(Backend::Container, State::Optional, why.to_string(), None),
+        Err(why) => backend(Backend::Container, State::Optional, why.to_string(), None),
+    };
+    vec![native, bubblewrap, container]
+}
+
+fn backend(
+    backend: Backend,
+    state: State,
+    detail: String,
+    cost_micros: Option<u64>,
+) -> BackendFinding {
+    let lacks = match backend {
+        Backend::Native => lacking(|row| row.native),
+        Backend::Bubblewrap => lacking(|row| row.bubblewrap),
+        Backend::Container => lacking(|row| row.container),
+        Backend::None => Vec::new(),
+    };
+    BackendFinding {
+        name: backend.name(),
+        state,
+        detail,
+        lacks,
+        cost_micros,
+    }
+}
+
+fn lacking(of: impl Fn(&Guarantee) -> Holding) -> Vec<String> {
+    GUARANTEES
+        .iter()
+        .filter_map(|row| match of(row) {
+            Holding::By(_) => None,
+            Holding::Not(why) => Some(format!("{}: {why}", row.name)),
+        })
+        .collect()
+}
+
+/// The version of `bwrap`, and what a session's namespaces by it cost.
+async fn try_bubblewrap() -> Result<(String, u64), LaunchError> {
+    let bwrap = bubblewrap::find()?;
+    let boot = Boot {
+        world: World::Bubblewrap {
+            bwrap: RawPath::from(bwrap.as_path()),
+            own_network: true,
+            tmp_bytes: None,
+            groups: Groups::No,
+        },
+        identity: identity(Path::new("/"))?,
+    };
+    let started = Instant::now();
+    bubblewrap::open(&WardenProgram::ThisProgram, &bwrap, &boot).await?;
+    Ok((version(&bwrap), micros(started)))
+}
+
+fn micros(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 fn finding(name: &'static str, state: State, detail: impl Into<String>) -> Finding {
@@ -138,7 +237,6 @@ async fn worlds() -> Vec<Finding> {
 
 /// The costs of a world and of a stage in it, in microseconds.
 async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
-    let micros = |since: Instant| u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
     let identity = identity(Path::new("/")).map_err(|error| error.to_string())?;
     let boot = Boot {
         world: World::Namespaces {
@@ -149,7 +247,7 @@ async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
         identity,
     };
     let started = Instant::now();
-    let mut line = Line::open(&WardenProgram::ThisProgram, &boot)
+    let mut line = native::open(&WardenProgram::ThisProgram, &boot)
         .await
         .map_err(|error| error.to_string())?;
     let booted = micros(started);
@@ -193,19 +291,7 @@ fn process_limit() -> Finding {
     finding("process limit", State::Available, detail)
 }
 
-fn program(name: &'static str, file: &str) -> Finding {
-    let path = std::env::var_os("PATH").and_then(|path| {
-        std::env::split_paths(&path)
-            .map(|folder| folder.join(file))
-            .find(|path| path.is_file())
-    });
-    match path {
-        Some(path) => finding(name, State::Available, version(&path)),
-        None => finding(name, State::Optional, "not installed"),
-    }
-}
-
-fn version(path: &PathBuf) -> String {
+fn version(path: &Path) -> String {
     let output = Command::new(path)
         .arg("--version")
         .stderr(Stdio::null())

@@ -75,6 +75,40 @@ pub enum LaunchError {
         /// What the kernel said.
         reason: io::Error,
     },
+    /// Commands are fenced, and nothing is to build the fence.
+    #[error(
+        "`sandbox.backend = \"none\"` builds no fence, and the policy asks for one; use `auto`, or set \
+         `sandbox.mode` to `danger-full-access` or `external-sandbox`"
+    )]
+    NoFence,
+    /// `bwrap` gave up on a run.
+    #[error("bubblewrap could not build the fence: {0}")]
+    Bubblewrap(String),
+    /// No container engine answers.
+    #[error("no container engine can be used: {}", tried.join("; "))]
+    NoEngine {
+        /// What was tried, and what it said.
+        tried: Vec<String>,
+    },
+    /// The engine could not start the container.
+    #[error("{engine} could not start the session's container: {said}")]
+    Engine {
+        /// Which engine.
+        engine: &'static str,
+        /// What it said.
+        said: String,
+    },
+    /// The engine does not have the image.
+    #[error(
+        "the image `{image}` is not here; get it with `{engine} pull {image}`, or name another in \
+         `sandbox.container_image`"
+    )]
+    ImageMissing {
+        /// Which engine.
+        engine: &'static str,
+        /// The image.
+        image: String,
+    },
     /// The warden could not be started or spoken to.
     #[error("the warden process could not be used: {0}")]
     Warden(#[source] io::Error),
@@ -98,6 +132,11 @@ impl LaunchError {
             Self::CannotEnforce { .. } => "cannot_enforce",
             Self::Path { .. } => "path_unusable",
             Self::Confinement { .. } => "confinement_failed",
+            Self::NoFence => "backend_none",
+            Self::Bubblewrap(_) => "bubblewrap_failed",
+            Self::NoEngine { .. } => "container_engine_missing",
+            Self::Engine { .. } => "container_engine_failed",
+            Self::ImageMissing { .. } => "container_image_missing",
             Self::Warden(_) | Self::WardenGone => "warden_failed",
         }
     }
@@ -127,6 +166,9 @@ impl From<Failure> for LaunchError {
             },
             Step::ProtectedSymlink => Self::ProtectedSymlink(subject),
             Step::Message => Self::NulInArgument,
+            Step::Bubblewrap => Self::CannotEnforce {
+                missing: vec![subject],
+            },
             Step::UserNamespace | Step::OtherNamespaces | Step::Loopback | Step::BaseMounts => {
                 Self::CannotEnforce {
                     missing: vec![format!("{subject}: {reason}")],

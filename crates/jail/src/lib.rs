@@ -5,10 +5,12 @@
 //!
 //! - [`Session`]: the wardens whose runs share a network, IPC and a `/tmp`, and the launch
 //! - [`Process`]: a running command, killed with everything it started when dropped
+//! - [`backend`]: what builds the fence: native, bubblewrap, container
 //! - `warden`: the other side, in a process of its own
 //!
 //! It does not judge, ask, keep output or write logs.
 
+pub mod backend;
 pub mod doctor;
 mod error;
 mod line;
@@ -20,6 +22,7 @@ mod surroundings;
 mod terminal;
 mod warden;
 
+pub use backend::{Backend, Choice, ContainerOptions, Engine};
 pub use error::LaunchError;
 pub use line::WardenProgram;
 pub use process::{Exit, LeftRunning, Output, Process};
@@ -27,13 +30,15 @@ pub use session::{Degraded, Input, Io, Session, SessionOptions, Strength};
 pub use terminal::{Terminal, TerminalSize};
 pub use warden::WARDEN_ARGUMENT;
 
-/// Serves as a warden if the program was started as one. Call this first thing in `main`, while
-/// the process has a single thread; it returns at once in an ordinary start.
+/// Serves as a warden, or as a stage of one, if the program was started as that. Call this first
+/// thing in `main`, while the process has a single thread; it returns at once in an ordinary start.
 pub fn serve_if_asked() {
-    if std::env::args_os()
-        .nth(1)
-        .is_some_and(|argument| argument == WARDEN_ARGUMENT)
-    {
-        warden::serve()
+    let mut arguments = std::env::args_os().skip(1);
+    let first = arguments.next();
+    if first.as_deref() == Some(WARDEN_ARGUMENT.as_ref()) {
+        warden::serve(arguments.next().as_deref())
+    }
+    if first.as_deref() == Some(warden::STAGE_ARGUMENT.as_ref()) {
+        warden::serve_inside(arguments.next().as_deref())
     }
 }

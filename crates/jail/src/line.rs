@@ -1,10 +1,12 @@
 //! The harness's line to a warden, and the stages that come over it.
+//!
+//! Where the warden runs, and what has to be done about it at the end, is the backend's business:
+//! it hands over a connected socket and a [`Keeper`].
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::time::Duration;
 
 use ringfence_confine::descriptor;
@@ -13,7 +15,6 @@ use serde::de::DeserializeOwned;
 use tokio::io::unix::AsyncFd;
 
 use crate::error::LaunchError;
-use crate::warden::WARDEN_ARGUMENT;
 use crate::warden::protocol::{self, Boot, Booted, Prepared};
 
 /// The program that serves as warden: this one again, or the `ringfence` program by its path.
@@ -25,57 +26,86 @@ pub enum WardenProgram {
     At(PathBuf),
 }
 
+impl WardenProgram {
+    /// A path to it, for this process.
+    pub(crate) fn path(&self) -> PathBuf {
+        match self {
+            // The file itself, even if its name now means another one.
+            Self::ThisProgram => PathBuf::from("/proc/self/exe"),
+            Self::At(path) => path.clone(),
+        }
+    }
+}
+
 /// A stage that waits for its launch.
 pub(crate) struct Stage {
     pub(crate) socket: AsyncFd<OwnedFd>,
     pub(crate) pidfd: OwnedFd,
 }
 
+/// Whoever answers for the end of a warden.
+pub(crate) trait Keeper: Send + Sync {
+    /// The line is closed, and the warden ends by itself: waits for that, and makes sure of it.
+    fn end(&mut self);
+
+    /// What the means that the warden was started by had to say, once it is gone.
+    fn said(&mut self) -> Option<String> {
+        None
+    }
+}
+
 /// A running warden. Dropping it ends everything that the warden started.
 pub(crate) struct Line {
     socket: Option<AsyncFd<OwnedFd>>,
-    child: Child,
+    keeper: Box<dyn Keeper>,
     /// Whether a stage has been asked for and not been fetched yet.
     on_the_way: bool,
 }
 
 impl Line {
-    /// Starts a warden and has it make its world.
-    pub(crate) async fn open(program: &WardenProgram, boot: &Boot) -> Result<Self, LaunchError> {
-        let (ours, theirs) = descriptor::socket_pair().map_err(LaunchError::Warden)?;
-        let path = match program {
-            // The file itself, even if its name now means another one.
-            WardenProgram::ThisProgram => PathBuf::from("/proc/self/exe"),
-            WardenProgram::At(path) => path.clone(),
-        };
-        let child = Command::new(path)
-            .arg0("ringfence")
-            .arg(WARDEN_ARGUMENT)
-            .env_clear()
-            .current_dir("/")
-            .stdin(Stdio::from(theirs))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(LaunchError::Warden)?;
+    /// Has a warden at the other end of a socket make its world.
+    pub(crate) async fn open(
+        socket: OwnedFd,
+        keeper: Box<dyn Keeper>,
+        boot: &Boot,
+    ) -> Result<Self, LaunchError> {
         let mut line = Self {
             socket: None,
-            child,
+            keeper,
             on_the_way: false,
         };
-        line.socket = Some(nonblocking(ours).map_err(LaunchError::Warden)?);
-        protocol::send(line.socket()?.get_ref(), boot, &[]).map_err(LaunchError::Warden)?;
-        match receive::<Booted>(line.socket()?)
-            .await
-            .map_err(LaunchError::Warden)?
-        {
-            Some((Booted::Ready, _)) => {
+        line.socket = Some(nonblocking(socket).map_err(LaunchError::Warden)?);
+        match line.boot(boot).await {
+            Ok(Booted::Ready) => {
                 // The first stage is made while the harness goes on.
                 line.ask()?;
                 Ok(line)
             }
-            Some((Booted::Failed(failure), _)) => Err(LaunchError::from(failure)),
+            Ok(Booted::Failed(failure)) => Err(LaunchError::from(failure)),
+            Err(LaunchError::WardenGone | LaunchError::Warden(_)) => Err(line.gone()),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn boot(&self, boot: &Boot) -> Result<Booted, LaunchError> {
+        protocol::send(self.socket()?.get_ref(), boot, &[]).map_err(LaunchError::Warden)?;
+        match receive::<Booted>(self.socket()?)
+            .await
+            .map_err(LaunchError::Warden)?
+        {
+            Some((booted, _)) => Ok(booted),
             None => Err(LaunchError::WardenGone),
+        }
+    }
+
+    /// The warden never came up: why, as far as that is known.
+    fn gone(&mut self) -> LaunchError {
+        self.socket = None;
+        match self.keeper.said() {
+            Some(said) => LaunchError::CannotEnforce {
+                missing: vec![said],
+            },
+            None => LaunchError::WardenGone,
         }
     }
 
@@ -116,28 +146,31 @@ impl Drop for Line {
     fn drop(&mut self) {
         // The warden sees the end of the socket, kills what it started and exits.
         self.socket = None;
-        if !ends_within(&self.child, Duration::from_secs(2)) {
-            let _ = self.child.kill();
-        }
-        let _ = self.child.wait();
+        self.keeper.end();
     }
 }
 
-fn ends_within(child: &Child, limit: Duration) -> bool {
+/// Waits for a child, at most for a while.
+pub(crate) fn ends_within(child: &Child, limit: Duration) -> bool {
     let Some(pid) = i32::try_from(child.id())
         .ok()
         .and_then(rustix::process::Pid::from_raw)
     else {
         return false;
     };
-    let Ok(pidfd) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) else {
-        return false;
-    };
+    match rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
+        Ok(pidfd) => gone_within(&pidfd, limit),
+        Err(_) => false,
+    }
+}
+
+/// Waits for a process to end, at most for a while.
+pub(crate) fn gone_within(pidfd: &OwnedFd, limit: Duration) -> bool {
     let limit = Timespec {
         tv_sec: limit.as_secs().cast_signed(),
-        tv_nsec: 0,
+        tv_nsec: limit.subsec_nanos().into(),
     };
-    let mut polled = [PollFd::new(&pidfd, PollFlags::IN)];
+    let mut polled = [PollFd::new(pidfd, PollFlags::IN)];
     matches!(rustix::event::poll(&mut polled, Some(&limit)), Ok(1))
 }
 

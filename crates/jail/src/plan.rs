@@ -34,6 +34,16 @@ fn groups(limits: &Limits) -> Groups {
     }
 }
 
+/// The same, made by `bwrap`.
+pub(crate) fn bubblewrap_world(bwrap: &Path, sandbox: &SandboxPolicy, limits: &Limits) -> World {
+    World::Bubblewrap {
+        bwrap: RawPath::from(bwrap),
+        own_network: sandbox.network != Network::Full,
+        tmp_bytes: limits.tmp_bytes,
+        groups: groups(limits),
+    }
+}
+
 /// Folders that commands have for themselves: what the machine has there is out of sight anyway.
 const REPLACED: &[&str] = &["/run", "/var/run", "/dev"];
 
@@ -179,6 +189,9 @@ pub(crate) fn lost_without_namespaces(sandbox: &SandboxPolicy) -> Vec<String> {
     if sandbox.tmp == TmpPolicy::Private {
         lost.push("a private /tmp".to_owned());
     }
+    lost.push("modes and times of files outside the writable roots".to_owned());
+    lost.push("the machine's sockets and shared memory out of reach".to_owned());
+    lost.push("the limit on processes, for root".to_owned());
     lost.push("the guarantee that killing a run kills everything it started".to_owned());
     lost
 }

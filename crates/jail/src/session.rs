@@ -14,13 +14,15 @@ use rustix::fs::{Mode, OFlags};
 use tokio::net::unix::pipe;
 use tokio::sync::Mutex;
 
+use crate::backend::container::spec::Spec;
+use crate::backend::{Backend, Choice, ContainerOptions, Site, bubblewrap};
 use crate::error::LaunchError;
 use crate::line::{self, Line, Stage, WardenProgram};
 use crate::plan;
 use crate::process::{Output, Process};
 use crate::surroundings::Surroundings;
 use crate::terminal::{Terminal, TerminalSize};
-use crate::warden::protocol::{self, Boot, Fence, Identity, Launch, RawPath, Report, World};
+use crate::warden::protocol::{self, Fence, Identity, Launch, RawPath, Report};
 
 /// What a session is opened with.
 #[derive(Debug, Clone)]
@@ -31,6 +33,23 @@ pub struct SessionOptions {
     pub workspace: PathBuf,
     /// Whether a machine without namespaces may fence with what it has.
     pub degraded: Degraded,
+    /// What builds the fence.
+    pub backend: Choice,
+    /// How the container backend works.
+    pub container: ContainerOptions,
+}
+
+impl SessionOptions {
+    /// The usual ones: the best fence there is, and nothing less than the policy.
+    pub fn new(program: WardenProgram, workspace: impl Into<PathBuf>) -> Self {
+        Self {
+            program,
+            workspace: workspace.into(),
+            degraded: Degraded::Refuse,
+            backend: Choice::Auto,
+            container: ContainerOptions::default(),
+        }
+    }
 }
 
 /// What to do where namespaces are refused.
@@ -77,8 +96,23 @@ pub enum Input {
 pub struct Session {
     options: SessionOptions,
     identity: Identity,
-    lines: Mutex<Vec<(World, Line)>>,
+    lines: Mutex<Lines>,
     surroundings: Surroundings,
+}
+
+/// The lines to wardens, by where those are.
+#[derive(Default)]
+struct Lines {
+    open: Vec<(Site, Line)>,
+    /// Where the machine has said no: it will again.
+    refused: Vec<(Site, Vec<String>)>,
+}
+
+/// Where a run will be, and how far it reaches there.
+struct Ground {
+    site: Site,
+    fence: Option<Fence>,
+    limits: Limits,
 }
 
 impl Session {
@@ -88,7 +122,7 @@ impl Session {
         Ok(Self {
             options,
             identity,
-            lines: Mutex::new(Vec::new()),
+            lines: Mutex::default(),
             surroundings: Surroundings::default(),
         })
     }
@@ -111,9 +145,8 @@ impl Session {
         sandbox: &SandboxPolicy,
         limits: &Limits,
     ) -> Result<(), LaunchError> {
-        let world = plan::world(sandbox, limits);
         let mut lines = self.lines.lock().await;
-        self.line(&mut lines, &world).await.map(|_| ())
+        self.fenced(&mut lines, sandbox, limits).await.map(|_| ())
     }
 
     /// Runs a permitted command. Returns once its program has been executed.
@@ -122,73 +155,117 @@ impl Session {
         let Action::RunCommand(command) = action else {
             return Err(LaunchError::NotACommand);
         };
-        let (stage, fence, limits) = self.stage_for(&confinement).await?;
+        let (stage, ground) = self.stage_for(&confinement).await?;
         let launch = Launch {
             argv: argv(&command)?,
-            environment: environment(&command, &confinement)?,
+            environment: environment(&command, &confinement, ground.site.backend())?,
             cwd: RawPath::from(command.cwd.as_path()),
-            fence,
-            limits: plan::limits(&limits),
+            fence: ground.fence,
+            limits: plan::limits(&ground.limits),
             terminal: match io {
                 Io::Terminal(size) => Some(size),
                 Io::Pipes(_) => None,
             },
         };
-        let process = start(stage, &launch, io).await?;
-        self.prepare_next(&confinement).await?;
+        let process = start(stage, &launch, io, ground.site.backend()).await?;
+        self.prepare_next(&ground.site).await?;
         Ok(process)
     }
 
     /// Has the next stage made while this command runs, and not before: it would take its core.
-    async fn prepare_next(&self, confinement: &Confinement) -> Result<(), LaunchError> {
-        let world = match confinement {
-            Confinement::Fenced { sandbox, limits } => plan::world(sandbox, limits),
-            Confinement::Unfenced { limits } => plan::machine(limits),
-        };
+    async fn prepare_next(&self, site: &Site) -> Result<(), LaunchError> {
         let mut lines = self.lines.lock().await;
-        match lines.iter_mut().find(|(made, _)| *made == world) {
+        match lines.open.iter_mut().find(|(made, _)| made == site) {
             Some((_, line)) => line.ask(),
             None => Ok(()),
         }
     }
 
-    /// A stage in the right world, and the fence that goes with it.
-    async fn stage_for(
-        &self,
-        confinement: &Confinement,
-    ) -> Result<(Stage, Option<Fence>, Limits), LaunchError> {
+    /// A stage in the right place, and the fence that goes with it.
+    async fn stage_for(&self, confinement: &Confinement) -> Result<(Stage, Ground), LaunchError> {
         let mut lines = self.lines.lock().await;
-        match confinement {
-            Confinement::Unfenced { limits } => {
-                let stage = self
-                    .line(&mut lines, &plan::machine(limits))
-                    .await?
-                    .stage()
-                    .await?;
-                Ok((stage, None, limits.clone()))
-            }
+        let ground = match confinement {
+            Confinement::Unfenced { limits } => Ground {
+                site: Site::Native(plan::machine(limits)),
+                fence: None,
+                limits: limits.clone(),
+            },
             Confinement::Fenced { sandbox, limits } => {
-                let world = plan::world(sandbox, limits);
-                match self.line(&mut lines, &world).await {
-                    Ok(line) => {
-                        let fence = plan::fence(sandbox, &self.surroundings)?;
-                        let stage = line.stage().await?;
-                        Ok((stage, Some(fence), limits.clone()))
-                    }
-                    Err(LaunchError::CannotEnforce { missing }) => {
-                        self.accept_degraded(sandbox, missing)?;
-                        let fence = plan::degraded_fence(sandbox)?;
-                        let stage = self
-                            .line(&mut lines, &plan::machine(limits))
-                            .await?
-                            .stage()
-                            .await?;
-                        Ok((stage, Some(fence), limits.clone()))
-                    }
-                    Err(error) => Err(error),
-                }
+                self.fenced(&mut lines, sandbox, limits).await?
+            }
+        };
+        let stage = match self.line(&mut lines, &ground.site).await?.stage().await {
+            // The warden was killed, or its container: another takes its place.
+            Err(LaunchError::WardenGone | LaunchError::Warden(_)) => {
+                lines.open.retain(|(site, _)| *site != ground.site);
+                self.line(&mut lines, &ground.site).await?.stage().await?
+            }
+            other => other?,
+        };
+        Ok((stage, ground))
+    }
+
+    /// The best place that can enforce a policy, brought up.
+    async fn fenced(
+        &self,
+        lines: &mut Lines,
+        sandbox: &SandboxPolicy,
+        limits: &Limits,
+    ) -> Result<Ground, LaunchError> {
+        let candidates = self.options.backend.candidates();
+        if candidates.is_empty() {
+            return Err(LaunchError::NoFence);
+        }
+        let mut refused = Vec::new();
+        for backend in candidates {
+            let found = match self.ground(*backend, sandbox, limits) {
+                Ok(ground) => self.line(lines, &ground.site).await.map(|_| ground),
+                Err(error) => Err(error),
+            };
+            match found {
+                Err(LaunchError::CannotEnforce { missing }) => refused.extend(missing),
+                other => return other,
             }
         }
+        if !candidates.contains(&Backend::Native) {
+            return Err(LaunchError::CannotEnforce { missing: refused });
+        }
+        self.accept_degraded(sandbox, refused)?;
+        let site = Site::Native(plan::machine(limits));
+        self.line(lines, &site).await?;
+        Ok(Ground {
+            site,
+            fence: Some(plan::degraded_fence(sandbox)?),
+            limits: limits.clone(),
+        })
+    }
+
+    /// Where a backend would run a policy, and with what fence.
+    fn ground(
+        &self,
+        backend: Backend,
+        sandbox: &SandboxPolicy,
+        limits: &Limits,
+    ) -> Result<Ground, LaunchError> {
+        let in_namespaces = || plan::fence(sandbox, &self.surroundings);
+        let (site, fence) = match backend {
+            Backend::Native => (Site::Native(plan::world(sandbox, limits)), in_namespaces()?),
+            Backend::Bubblewrap => {
+                let bwrap = bubblewrap::find()?;
+                let world = plan::bubblewrap_world(&bwrap, sandbox, limits);
+                (Site::Bubblewrap { bwrap, world }, in_namespaces()?)
+            }
+            Backend::Container => {
+                let (spec, fence) = Spec::of(sandbox, limits, &self.identity, &self.surroundings)?;
+                (Site::Container(Box::new(spec)), fence)
+            }
+            Backend::None => return Err(LaunchError::NoFence),
+        };
+        Ok(Ground {
+            site,
+            fence: Some(fence),
+            limits: limits.clone(),
+        })
     }
 
     fn accept_degraded(
@@ -210,20 +287,27 @@ impl Session {
 
     async fn line<'a>(
         &self,
-        lines: &'a mut Vec<(World, Line)>,
-        world: &World,
+        lines: &'a mut Lines,
+        site: &Site,
     ) -> Result<&'a mut Line, LaunchError> {
-        if let Some(index) = lines.iter().position(|(made, _)| made == world) {
-            return Ok(&mut lines[index].1);
+        if let Some(index) = lines.open.iter().position(|(made, _)| made == site) {
+            return Ok(&mut lines.open[index].1);
         }
-        let boot = Boot {
-            world: world.clone(),
-            identity: self.identity.clone(),
-        };
-        let line = Line::open(&self.options.program, &boot).await?;
-        lines.push((world.clone(), line));
-        let last = lines.len() - 1;
-        Ok(&mut lines[last].1)
+        if let Some((_, missing)) = lines.refused.iter().find(|(refused, _)| refused == site) {
+            return Err(LaunchError::CannotEnforce {
+                missing: missing.clone(),
+            });
+        }
+        match site.open(&self.options, &self.identity).await {
+            Ok(line) => lines.open.push((site.clone(), line)),
+            Err(LaunchError::CannotEnforce { missing }) => {
+                lines.refused.push((site.clone(), missing.clone()));
+                return Err(LaunchError::CannotEnforce { missing });
+            }
+            Err(error) => return Err(error),
+        }
+        let last = lines.open.len() - 1;
+        Ok(&mut lines.open[last].1)
     }
 }
 
@@ -278,10 +362,11 @@ fn argv(command: &RunCommand) -> Result<Vec<Vec<u8>>, LaunchError> {
 fn environment(
     command: &RunCommand,
     confinement: &Confinement,
+    backend: Backend,
 ) -> Result<Vec<Vec<u8>>, LaunchError> {
     let mut environment = command.environment.clone();
     if let Confinement::Fenced { sandbox, .. } = confinement {
-        environment.insert("RINGFENCE_SANDBOX".to_owned(), "native".to_owned());
+        environment.insert("RINGFENCE_SANDBOX".to_owned(), backend.name().to_owned());
         if sandbox.network != Network::Full {
             environment.insert(
                 "RINGFENCE_SANDBOX_NETWORK_DISABLED".to_owned(),
@@ -308,9 +393,19 @@ fn without_nul(bytes: Vec<u8>) -> Result<Vec<u8>, LaunchError> {
 }
 
 /// Hands the launch to the stage and waits for its word.
-async fn start(stage: Stage, launch: &Launch, io: Io) -> Result<Process, LaunchError> {
+async fn start(
+    stage: Stage,
+    launch: &Launch,
+    io: Io,
+    backend: Backend,
+) -> Result<Process, LaunchError> {
     let Stage { socket, pidfd } = stage;
-    let (ends, input, output) = ends(io).map_err(LaunchError::Warden)?;
+    let (mut ends, input, output) = ends(io).map_err(LaunchError::Warden)?;
+    // What `bwrap` has to say comes here, if it gives up before our program runs in it.
+    let complaints = protocol::file_of(&[]).map_err(LaunchError::Warden)?;
+    if backend == Backend::Bubblewrap {
+        ends.push(complaints.try_clone().map_err(LaunchError::Warden)?);
+    }
     let borrowed: Vec<_> = ends.iter().map(AsFd::as_fd).collect();
     protocol::send(socket.get_ref(), launch, &borrowed).map_err(LaunchError::Warden)?;
     drop(ends);
@@ -318,17 +413,23 @@ async fn start(stage: Stage, launch: &Launch, io: Io) -> Result<Process, LaunchE
         .await
         .map_err(LaunchError::Warden)?
     {
-        Some((Report::Started, terminal)) => {
-            let output = match (output, terminal.into_iter().next()) {
-                (Some(output), _) => output,
-                (None, Some(terminal)) => {
-                    Output::Terminal(Terminal::new(terminal).map_err(LaunchError::Warden)?)
-                }
-                (None, None) => return Err(LaunchError::WardenGone),
+        Some((Report::Started, along)) => {
+            let mut along = along.into_iter();
+            let output = if let Some(output) = output {
+                output
+            } else {
+                let terminal = along.next().ok_or(LaunchError::WardenGone)?;
+                Output::Terminal(Terminal::new(terminal).map_err(LaunchError::Warden)?)
             };
-            Ok(Process::new(socket, pidfd, input, output))
+            let first = along.next().unwrap_or(pidfd);
+            Ok(Process::new(socket, first, input, output))
         }
         Some((Report::Failed(failure), _)) => Err(LaunchError::from(failure)),
+        None if backend == Backend::Bubblewrap => {
+            let said = protocol::read_file(&complaints).map_err(LaunchError::Warden)?;
+            let said = String::from_utf8_lossy(&said).trim().to_owned();
+            Err(LaunchError::Bubblewrap(said))
+        }
         Some((Report::Exited { .. } | Report::Over { .. }, _)) | None => {
             Err(LaunchError::WardenGone)
         }

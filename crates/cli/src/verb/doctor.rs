@@ -41,13 +41,26 @@ async fn script_worker() -> Finding {
     }
 }
 
+fn entry(state: State, name: &str, detail: &str, cost_micros: Option<u64>) {
+    let mark = match state {
+        State::Available => "yes",
+        State::Missing => "NO",
+        State::Optional => "no",
+    };
+    let cost = cost_micros
+        .map(|micros| format!("  [{}.{:02} ms]", micros / 1000, micros % 1000 / 10))
+        .unwrap_or_default();
+    paint::line(&format!("{mark:>4}  {name:<22} {detail}{cost}"));
+}
+
 pub(crate) async fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let started = Instant::now();
     let mut findings = doctor::examine().await;
     findings.push(script_worker().await);
+    let backends = doctor::backends().await;
     if arguments.json {
         paint::line(&serde_json::to_string_pretty(
-            &json!({ "mechanisms": findings }),
+            &json!({ "mechanisms": findings, "backends": backends }),
         )?);
     } else {
         for Finding {
@@ -57,15 +70,14 @@ pub(crate) async fn serve(arguments: &Arguments) -> Result<ExitCode> {
             cost_micros,
         } in &findings
         {
-            let mark = match state {
-                State::Available => "yes",
-                State::Missing => "NO",
-                State::Optional => "no",
-            };
-            let cost = cost_micros
-                .map(|micros| format!("  [{}.{:02} ms]", micros / 1000, micros % 1000 / 10))
-                .unwrap_or_default();
-            paint::line(&format!("{mark:>4}  {name:<22} {detail}{cost}"));
+            entry(*state, name, detail, *cost_micros);
+        }
+        paint::line("\nbackends");
+        for found in &backends {
+            entry(found.state, found.name, &found.detail, found.cost_micros);
+            for lack in &found.lacks {
+                paint::line(&format!("{:29}cannot hold {lack}", ""));
+            }
         }
         paint::line(&format!("examined in {} ms", started.elapsed().as_millis()));
     }

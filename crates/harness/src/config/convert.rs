@@ -87,6 +87,7 @@ impl Typed<'_> {
             mode: self.word("sandbox.mode"),
             backend: self.word("sandbox.backend"),
             container_image: self.word("sandbox.container_image"),
+            container_engine: self.word("sandbox.container_engine"),
             writable_roots: self.paths("sandbox.writable_roots"),
             denied_reads: self.paths("sandbox.denied_reads"),
             allowed_reads: self.paths("sandbox.allowed_reads"),

@@ -32,8 +32,9 @@ pub use layer::{FlagValue, Sources, Trust};
 pub use origin::Origin;
 pub use resolve::{Part, Refusal, Resolved, Setting, resolve};
 pub use typed::{
-    ApprovalConfig, AuditConfig, Backend, BashConfig, Config, Degraded, ExposeConfig, OnTimeout,
-    OutputConfig, ProcessConfig, SandboxConfig, ScriptConfig, ScriptLimits, ScriptMode,
+    ApprovalConfig, AuditConfig, Backend, BashConfig, Config, ContainerEngine, Degraded,
+    ExposeConfig, OnTimeout, OutputConfig, ProcessConfig, SandboxConfig, ScriptConfig,
+    ScriptLimits, ScriptMode,
     ScriptRuntime, ShellConfig, WorkerPool,
 };
 pub use value::Value;

@@ -55,6 +55,8 @@ pub struct SandboxConfig {
     pub backend: Backend,
     /// The image of the container backend.
     pub container_image: String,
+    /// Its engine.
+    pub container_engine: ContainerEngine,
     /// Folders that may be written besides the workspace.
     pub writable_roots: Vec<PathBuf>,
     /// What cannot be read besides the defaults.
@@ -76,6 +78,18 @@ pub struct SandboxConfig {
 }
 
 impl SandboxConfig {
+    /// How the container backend works.
+    pub fn container(&self) -> ringfence_jail::ContainerOptions {
+        ringfence_jail::ContainerOptions {
+            image: self.container_image.clone(),
+            engine: match self.container_engine {
+                ContainerEngine::Auto => None,
+                ContainerEngine::Podman => Some(ringfence_jail::Engine::Podman),
+                ContainerEngine::Docker => Some(ringfence_jail::Engine::Docker),
+            },
+        }
+    }
+
     /// The policy for commands in this workspace, with all defaults in place.
     pub fn policy(&self, workspace: &Path, home: Option<&Path>) -> SandboxPolicy {
         let in_home = |names: &[&str]| -> Vec<PathBuf> {
@@ -126,6 +140,32 @@ pub enum Backend {
     Container,
     /// Nothing.
     None,
+}
+
+impl Backend {
+    /// The jail's word for it.
+    pub const fn choice(self) -> ringfence_jail::Choice {
+        use ringfence_jail::{Backend as Jail, Choice};
+        match self {
+            Self::Auto => Choice::Auto,
+            Self::Native => Choice::Only(Jail::Native),
+            Self::Bubblewrap => Choice::Only(Jail::Bubblewrap),
+            Self::Container => Choice::Only(Jail::Container),
+            Self::None => Choice::Only(Jail::None),
+        }
+    }
+}
+
+/// Which engine makes containers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContainerEngine {
+    /// Whichever answers.
+    Auto,
+    /// Podman.
+    Podman,
+    /// Docker.
+    Docker,
 }
 
 /// What to do where the fence cannot hold all that the policy asks for.

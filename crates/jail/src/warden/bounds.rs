@@ -5,6 +5,7 @@
 //! neither can hold is watched (`watch`).
 
 use std::io;
+use std::os::fd::OwnedFd;
 
 use ringfence_confine::cgroup::{Controller, Controls};
 use ringfence_confine::namespace;
@@ -14,12 +15,20 @@ use super::protocol::{Failure, RunLimits, Step};
 use super::watch::Watch;
 use super::world::Workshop;
 
+/// What there is to bound a run with.
+pub(super) struct Means<'a> {
+    pub(super) controls: &'a Controls,
+    /// `/proc/sys/kernel` as it can be written outside what `bwrap` has made, for a run in that.
+    pub(super) kernel: Option<&'a OwnedFd>,
+}
+
 /// Bounds the run that the calling process is the init of, and starts to watch it.
 pub(super) fn set(
     limits: &RunLimits,
-    controls: &Controls,
+    means: &Means<'_>,
     workshop: &Workshop,
 ) -> Result<Watch, Failure> {
+    let controls = means.controls;
     let failed = |what: &'static str| move |error| Failure::new(Step::Limits, &error, what);
     if let Some(bytes) = limits.memory_bytes
         && controls.has(Controller::Memory)
@@ -28,15 +37,18 @@ pub(super) fn set(
     }
     if let Some(most) = limits.processes {
         if controls.has(Controller::Pids) {
-            // We are in the group too.
+            // We are in the group too, and so is the `bwrap` above us if there is one.
+            let own = if means.kernel.is_some() { 2 } else { 1 };
             controls
-                .bound_processes(most.saturating_add(1))
+                .bound_processes(most.saturating_add(own))
                 .map_err(failed("processes"))?;
+        } else if let Some(kernel) = means.kernel {
+            bound_process_ids_through(kernel, most, workshop).map_err(failed("processes"))?;
         } else if workshop.has_namespaces() && namespace::pid_max_is_per_namespace() {
             bound_process_ids(most).map_err(failed("processes"))?;
         }
     }
-    Watch::start(limits, workshop.has_namespaces()).map_err(failed(
+    Watch::start(limits, workshop.owns_its_pids()).map_err(failed(
         "limits.disk_bytes: this kernel does not count what processes write",
     ))
 }
@@ -47,6 +59,20 @@ fn bound_process_ids(most: u64) -> io::Result<()> {
         Some(libc::EROFS | libc::EACCES) => Ok(()),
         _ => Err(error),
     })
+}
+
+/// The same where `/proc` is closed to writes. Root must be held by it; others are held by the
+/// resource limit too.
+fn bound_process_ids_through(kernel: &OwnedFd, most: u64, workshop: &Workshop) -> io::Result<()> {
+    let bounded = if namespace::pid_max_is_per_namespace() {
+        namespace::set_pid_max_at(kernel, most)
+    } else {
+        Err(io::ErrorKind::Unsupported.into())
+    };
+    match bounded {
+        Err(_) if workshop.identity.uid != 0 => Ok(()),
+        other => other,
+    }
 }
 
 /// A resource limit of the command, and of whatever it starts.

@@ -7,8 +7,11 @@
 //! started, removes what it placed (`placeholder`) and exits.
 
 mod bounds;
+mod bubblewrap;
+mod container;
 mod init;
 mod placeholder;
+mod protection;
 pub(crate) mod protocol;
 mod stage;
 mod syscalls;
@@ -16,31 +19,46 @@ mod view;
 mod watch;
 mod world;
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::path::Path;
 
 use ringfence_confine::cgroup::{Controller, Controls, Group, Nest};
 use ringfence_confine::process::{self, Child, Fork, Reap};
 use ringfence_confine::{descriptor, privilege, signal};
 use rustix::event::{PollFd, PollFlags};
 
-use protocol::{Boot, Booted, Failure, Groups, Prepared, Step};
+use protocol::{Boot, Booted, Failure, Groups, Prepared, Step, World};
 use world::Workshop;
 
 /// The argument that makes the program a warden.
 pub const WARDEN_ARGUMENT: &str = "__warden";
 
-/// Serves as a warden on standard input. Never returns.
-pub(crate) fn serve() -> ! {
-    #[allow(unsafe_code)]
-    // SAFETY: the harness starts a warden with one end of a socket pair as its standard input,
-    // which nothing else in this process has taken.
-    let socket = unsafe { OwnedFd::from_raw_fd(0) };
-    let code = match run(&socket) {
+/// The argument that makes the program go on as a stage inside what `bwrap` has made.
+pub(crate) const STAGE_ARGUMENT: &str = "__stage";
+
+pub(crate) use bubblewrap::serve_inside;
+pub(crate) use placeholder::is_marked_placeholder;
+pub(crate) use view::NOT_FOR_WRITING;
+
+/// Serves as a warden on standard input, or on a socket of this name. Never returns.
+pub(crate) fn serve(socket: Option<&OsStr>) -> ! {
+    let code = match line(socket).and_then(|harness| run(&harness)) {
         Ok(()) => 0,
         Err(_) => 1,
     };
     process::exit_now(code)
+}
+
+fn line(socket: Option<&OsStr>) -> io::Result<OwnedFd> {
+    if let Some(path) = socket {
+        return descriptor::connect(Path::new(path));
+    }
+    #[allow(unsafe_code)]
+    // SAFETY: the harness starts a warden with one end of a socket pair as its standard input,
+    // which nothing else in this process has taken.
+    Ok(unsafe { OwnedFd::from_raw_fd(0) })
 }
 
 /// A stage that is alive, with what it has placed in the user's folders.
@@ -70,6 +88,10 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
         return Ok(());
     };
     privilege::become_subreaper()?;
+    if boot.world == World::Container {
+        // There it shares a user and a PID namespace with the commands.
+        privilege::undumpable()?;
+    }
     let children = signal::as_descriptor(libc::SIGCHLD)?;
     let mut nest = nest(boot.world.groups());
     let workshop = match world::make(&boot) {

@@ -118,6 +118,12 @@ pub(super) fn is_placeholder(place: &OwnedFd) -> io::Result<bool> {
     is_marked(place)
 }
 
+/// The same, told from what the file system says about a path.
+pub(crate) fn is_marked_placeholder(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    metadata.file_type().is_socket() && metadata.mode() & 0o7777 == MARK
+}
+
 /// Removes the placeholders in a stage's ledger that nobody needs any more.
 pub(super) fn remove_all(ledger: &OwnedFd) {
     let mut buffer = vec![0; 4097];

@@ -49,6 +49,21 @@ pub(crate) enum World {
         /// The control groups that runs shall have, where some can be made.
         groups: Groups,
     },
+    /// In namespaces that `bwrap` has made around the warden; each stage has it make its own.
+    Bubblewrap {
+        /// Where `bwrap` is.
+        bwrap: RawPath,
+        /// Whether the session has a network of its own.
+        own_network: bool,
+        /// The size of the session's `/tmp`.
+        tmp_bytes: Option<u64>,
+        /// As above.
+        groups: Groups,
+    },
+    /// Inside what a stage had `bwrap` make for its run.
+    BubblewrapRun,
+    /// In a container that an engine has made around the warden.
+    Container,
     /// On the machine as it is.
     Machine {
         /// As above.
@@ -59,7 +74,11 @@ pub(crate) enum World {
 impl World {
     pub(crate) fn groups(&self) -> Groups {
         match self {
-            Self::Namespaces { groups, .. } | Self::Machine { groups } => *groups,
+            Self::Namespaces { groups, .. }
+            | Self::Bubblewrap { groups, .. }
+            | Self::Machine { groups } => *groups,
+            // The warden of the one has made them; the engine of the other has its own.
+            Self::BubblewrapRun | Self::Container => Groups::No,
         }
     }
 }
@@ -114,6 +133,7 @@ pub(crate) enum Step {
     OtherNamespaces,
     Loopback,
     BaseMounts,
+    Bubblewrap,
     Fork,
     Prepare,
     Message,
@@ -229,7 +249,8 @@ pub(crate) enum Order {
 /// What a stage tells the harness.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Report {
-    /// The program has been executed. The terminal's other end comes along, if there is one.
+    /// The program has been executed. The terminal's other end comes along, if there is one, and a
+    /// pidfd of the run's first process if the one that the warden gave names another.
     Started,
     /// It could not be.
     Failed(Failure),
@@ -275,15 +296,21 @@ pub(crate) fn send<T: Serialize>(
         return descriptor::send(socket, &bytes, descriptors);
     }
     bytes[0] = TAG_FILE;
-    let file = rustix::fs::memfd_create("launch", rustix::fs::MemfdFlags::CLOEXEC)?;
-    let mut written = 1;
-    while written < bytes.len() {
-        written += rustix::io::pwrite(&file, &bytes[written..], written as u64 - 1)?;
-    }
+    let file = file_of(&bytes[1..])?;
     let all: Vec<BorrowedFd<'_>> = std::iter::once(file.as_fd())
         .chain(descriptors.iter().copied())
         .collect();
     descriptor::send(socket, &bytes[..1], &all)
+}
+
+/// A memory file that holds these bytes.
+pub(crate) fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let file = rustix::fs::memfd_create("launch", rustix::fs::MemfdFlags::CLOEXEC)?;
+    let mut written = 0;
+    while written < bytes.len() {
+        written += rustix::io::pwrite(&file, &bytes[written..], written as u64)?;
+    }
+    Ok(file)
 }
 
 /// A message that was received; `None` when the other end is gone.
@@ -313,7 +340,8 @@ pub(crate) fn receive<T: DeserializeOwned>(socket: impl AsFd) -> io::Result<Rece
     Ok(Some((value, descriptors)))
 }
 
-fn read_file(file: &OwnedFd) -> io::Result<Vec<u8>> {
+/// The bytes of such a file.
+pub(crate) fn read_file(file: &OwnedFd) -> io::Result<Vec<u8>> {
     let size = usize::try_from(rustix::fs::fstat(file)?.st_size).unwrap_or(usize::MAX);
     if size > LARGEST {
         return Err(io::Error::new(

@@ -7,18 +7,21 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use ringfence_confine::cgroup::Controls;
-use ringfence_confine::landlock::{self, AbstractSockets, Grant, LandlockError};
+use ringfence_confine::landlock::{self, AbstractSockets, Grant, LandlockError, Signals};
 use ringfence_confine::process::{self, Pid};
 use ringfence_confine::{descriptor, mount, privilege, signal};
 use rustix::fs::{Mode, OFlags};
 
-use super::bounds::{self, Bound};
+use super::bounds::{self, Bound, Means};
+use super::bubblewrap;
+use super::container;
 use super::init;
 use super::protocol::{
-    self, Failure, Fence, Launch, RawPath, Report, Sockets, Step, TerminalSize, Tmp,
+    self, Failure, Fence, Launch, RawPath, Report, Sockets, Step, TerminalSize, Tmp, World,
 };
 use super::view::Canvas;
-use super::world::Workshop;
+use super::watch::Watch;
+use super::world::{DEVICES, Workshop};
 
 /// Serves one run on a socket to the harness. Never returns.
 pub(super) fn serve(
@@ -43,18 +46,38 @@ fn run(
     privilege::parent_death_signal_kill()?;
     privilege::undumpable()?;
     forget_the_warden()?;
-    if !workshop.has_namespaces() {
+    if !workshop.owns_its_pids() {
         privilege::become_subreaper()?;
     }
     let canvas = workshop.has_namespaces().then(Canvas::prepare);
-    let Some((launch, descriptors)) = protocol::receive::<Launch>(harness)? else {
+    let Some((mut launch, descriptors)) = protocol::receive::<Launch>(harness)? else {
         return Ok(());
     };
+    if workshop.world == World::Container {
+        container::fit(&mut launch);
+    }
+    if let World::Bubblewrap { bwrap, .. } = &workshop.world {
+        let identity = &workshop.identity;
+        let failure = bubblewrap::become_bwrap(
+            bwrap,
+            identity,
+            launch,
+            &descriptors,
+            harness,
+            ledger,
+            controls,
+        );
+        return protocol::send(harness, &Report::Failed(failure), &[]);
+    }
     let mut locks = Vec::new();
+    let means = Means {
+        controls,
+        kernel: None,
+    };
     let unprepared = |error| Failure::new(Step::Prepare, &error, "mounts");
     let canvas = canvas.transpose().map_err(unprepared);
     let started = canvas.and_then(|canvas| {
-        let watch = bounds::set(&launch.limits, controls, workshop)?;
+        let watch = bounds::set(&launch.limits, &means, workshop)?;
         let bounds = bounds::of_each_process(&launch.limits, controls);
         let view = canvas.map(|canvas| (canvas, ledger, &mut locks));
         let (command, terminal) = start(workshop, &launch, view, descriptors, &bounds)?;
@@ -65,24 +88,67 @@ fn run(
             let along: Vec<_> = terminal.iter().map(AsFd::as_fd).collect();
             protocol::send(harness, &Report::Started, &along)?;
             drop(terminal);
-            let _ = privilege::no_new_privs();
-            let _ = match launch.limits.disk_bytes {
-                None => privilege::drop_all_capabilities(),
-                // What a process has written is told to those only who may look into it.
-                Some(_) => privilege::drop_all_capabilities_but_looking(),
-            };
-            let run = init::Run {
-                harness,
-                own_pids: workshop.has_namespaces(),
-                limits: &launch.limits,
-                tmp: launch.fence.as_ref().map(|fence| fence.tmp),
-                controls,
-                watch: &watch,
-            };
-            run.attend(command)
+            stay_as_init(workshop, harness, &launch, controls, &watch, command)
         }
         Err(failure) => protocol::send(harness, &Report::Failed(failure), &[]),
     }
+}
+
+/// Serves one run as the first process of what `bwrap` has made for it.
+pub(super) fn run_inside(
+    workshop: &Workshop,
+    harness: &OwnedFd,
+    launch: &Launch,
+    standard: Vec<OwnedFd>,
+    means: &Means<'_>,
+) -> io::Result<()> {
+    privilege::undumpable()?;
+    forget_the_warden()?;
+    let started = bounds::set(&launch.limits, means, workshop).and_then(|watch| {
+        let bounds = bounds::of_each_process(&launch.limits, means.controls);
+        let (command, terminal) = start(workshop, launch, None, standard, &bounds)?;
+        Ok((watch, command, terminal))
+    });
+    match started {
+        Ok((watch, command, terminal)) => {
+            // The warden knows `bwrap`; whoever ends the run must know its first process.
+            let own = rustix::process::pidfd_open(
+                rustix::process::getpid(),
+                rustix::process::PidfdFlags::empty(),
+            )?;
+            let along: Vec<_> = terminal.iter().chain([&own]).map(AsFd::as_fd).collect();
+            protocol::send(harness, &Report::Started, &along)?;
+            drop((terminal, own));
+            stay_as_init(workshop, harness, launch, means.controls, &watch, command)
+        }
+        Err(failure) => protocol::send(harness, &Report::Failed(failure), &[]),
+    }
+}
+
+/// Attends to the run that has been started, with nothing left that it does not need for that.
+fn stay_as_init(
+    workshop: &Workshop,
+    harness: &OwnedFd,
+    launch: &Launch,
+    controls: &Controls,
+    watch: &Watch,
+    command: Pid,
+) -> io::Result<()> {
+    let _ = privilege::no_new_privs();
+    let _ = match launch.limits.disk_bytes {
+        None => privilege::drop_all_capabilities(),
+        // What a process has written is told to those only who may look into it.
+        Some(_) => privilege::drop_all_capabilities_but_looking(),
+    };
+    let run = init::Run {
+        harness,
+        own_pids: workshop.owns_its_pids(),
+        limits: &launch.limits,
+        tmp: launch.fence.as_ref().map(|fence| fence.tmp),
+        controls,
+        watch,
+    };
+    run.attend(command)
 }
 
 /// The standard descriptors of a stage are the warden's: its line to the harness among them.
@@ -207,7 +273,7 @@ struct Confinement<'a> {
 impl<'a> Confinement<'a> {
     fn new(workshop: &'a Workshop, launch: &'a Launch) -> Result<Self, Failure> {
         let fence = match &launch.fence {
-            Some(fence) => Some((fence, grants(fence)?)),
+            Some(fence) => Some((fence, grants(fence, &workshop.world)?)),
             None => None,
         };
         Ok(Self { workshop, fence })
@@ -238,13 +304,25 @@ impl<'a> Confinement<'a> {
             Sockets::InNamespace => AbstractSockets::Shared,
             Sockets::InMachineNetwork | Sockets::LocalOnly => AbstractSockets::Scoped,
         };
-        landlock::restrict(&places, sockets).map_err(|error| {
-            let error = match error {
-                LandlockError::Unavailable => io::Error::from_raw_os_error(libc::EOPNOTSUPP),
-                LandlockError::Refused(error) => io::Error::other(error),
-            };
-            Failure::new(Step::Landlock, &error, "Landlock")
-        })?;
+        let signals = if self.workshop.owns_its_pids() {
+            Signals::Shared
+        } else {
+            Signals::Scoped
+        };
+        match landlock::restrict(&places, sockets, signals) {
+            Ok(()) => {}
+            // Some engines refuse it. Their mounts say the same, but for abstract names.
+            Err(_)
+                if self.workshop.world == World::Container
+                    && sockets == AbstractSockets::Shared => {}
+            Err(error) => {
+                let error = match error {
+                    LandlockError::Unavailable => io::Error::from_raw_os_error(libc::EOPNOTSUPP),
+                    LandlockError::Refused(error) => io::Error::other(error),
+                };
+                return Err(Failure::new(Step::Landlock, &error, "Landlock"));
+            }
+        }
         self.workshop
             .filter(fence.sockets)
             .install()
@@ -259,12 +337,16 @@ impl<'a> Confinement<'a> {
 }
 
 /// What Landlock grants: the same as the mounts, said once more.
-fn grants(fence: &Fence) -> Result<Vec<(OwnedFd, Grant)>, Failure> {
-    let mut wanted: Vec<(PathBuf, Grant)> = vec![
-        ("/".into(), Grant::Read),
-        ("/dev".into(), Grant::UseDevices),
-        ("/dev/shm".into(), Grant::Write),
-    ];
+fn grants(fence: &Fence, world: &World) -> Result<Vec<(OwnedFd, Grant)>, Failure> {
+    let mut wanted: Vec<(PathBuf, Grant)> =
+        vec![("/".into(), Grant::Read), ("/dev/shm".into(), Grant::Write)];
+    if matches!(world, World::Machine { .. }) {
+        // The machine's disks are there too.
+        let harmless = DEVICES.iter().chain(&["ptmx", "pts"]);
+        wanted.extend(harmless.map(|name| (Path::new("/dev").join(name), Grant::UseDevices)));
+    } else {
+        wanted.push(("/dev".into(), Grant::UseDevices));
+    }
     if fence.tmp == Tmp::Session {
         wanted.push(("/tmp".into(), Grant::Write));
     }

@@ -4,23 +4,22 @@
 //! is known is made ahead of need ([`Canvas::prepare`]); the rest follows at the launch
 //! ([`Canvas::paint`]). Nothing of it is seen outside.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use ringfence_confine::mount::{self, Attributes, Reach};
 use rustix::fs::{Mode, OFlags};
 
-use super::placeholder::{self, Held, Holdings};
+use super::protection::{self, Hand};
 use super::protocol::{Failure, Fence, RawPath, Step, Tmp};
 use super::world::{DEV, SHUT_FILE, SHUT_FOLDER, TMP, VOID, WORKSHOP};
 
 const READ_ONLY: Attributes = Attributes::MOUNT_ATTR_RDONLY;
 
 /// Folders that cannot be made writable: they are the fence's own.
-const NOT_FOR_WRITING: &[&str] = &["/", "/proc", "/sys", "/dev", "/run"];
+pub(crate) const NOT_FOR_WRITING: &[&str] = &["/", "/proc", "/sys", "/dev", "/run"];
 
 /// A mount namespace in which everything is read-only, with its own `/dev` and `/proc`.
 pub(super) struct Canvas {
@@ -131,23 +130,8 @@ impl Canvas {
         fence: &Fence,
         ledger: &OwnedFd,
     ) -> Result<Vec<OwnedFd>, Failure> {
-        let mut protection = Protection {
-            ledger,
-            holdings: Holdings::default(),
-            pinned: roots.iter().map(|(root, _)| root.clone()).collect(),
-            sealed: Vec::new(),
-        };
-        for (root, _) in roots {
-            for path in &fence.protected {
-                let path = path.to_path();
-                if !path.is_absolute() {
-                    protection.apply(root, &path)?;
-                } else if let Ok(relative) = path.strip_prefix(root) {
-                    protection.apply(root, relative)?;
-                }
-            }
-        }
-        Ok(protection.holdings.into_locks())
+        let roots: Vec<PathBuf> = roots.iter().map(|(root, _)| root.clone()).collect();
+        protection::apply(&roots, fence, ledger, &mut Mounts)
     }
 
     /// Hides the workshop, and everything else that lived in `/run`, and closes `/proc` to writes.
@@ -233,84 +217,16 @@ fn hollow_out(path: &Path) -> io::Result<()> {
     mount::attach(hollow.as_fd(), place.as_fd())
 }
 
-/// The protection of paths in writable roots.
-struct Protection<'a> {
-    ledger: &'a OwnedFd,
-    holdings: Holdings,
-    /// Folders that are mount points by now.
-    pinned: Vec<PathBuf>,
-    /// Paths that are read-only by now, with everything below them.
-    sealed: Vec<PathBuf>,
-}
+/// Protection by mounts in the stage's own namespace.
+struct Mounts;
 
-impl Protection<'_> {
-    /// Protects a path below a root. Whoever could rename a folder on the way to it could put
-    /// another in its place, so those become mount points, which cannot be renamed.
-    fn apply(&mut self, root: &Path, relative: &Path) -> Result<(), Failure> {
-        let mut so_far = root.to_path_buf();
-        let names: Vec<&OsStr> = relative
-            .components()
-            .filter_map(|component| match component {
-                Component::Normal(name) => Some(name),
-                _ => None,
-            })
-            .collect();
-        for (index, name) in names.iter().enumerate() {
-            let parent = so_far.clone();
-            so_far.push(name);
-            if self.sealed.contains(&so_far) {
-                return Ok(());
-            }
-            let step = if index + 1 == names.len() {
-                Way::End
-            } else {
-                Way::Through
-            };
-            match self.advance(&parent, Path::new(name), &so_far, step) {
-                Ok(Onward::Go) => {}
-                Ok(Onward::Done) => return Ok(()),
-                Err(error) => return Err(not_protected(&so_far, &error)),
-            }
-        }
-        Ok(())
+impl Hand for Mounts {
+    fn pin(&mut self, _: &Path, place: &OwnedFd) -> io::Result<()> {
+        let tree = mount::clone_tree(place.as_fd(), Reach::Recursive)?;
+        mount::attach(tree.as_fd(), place.as_fd())
     }
 
-    /// Deals with one component of a path.
-    fn advance(&mut self, parent: &Path, name: &Path, path: &Path, way: Way) -> io::Result<Onward> {
-        // No placeholder here can come or go while the folder is locked.
-        self.holdings.lock(parent)?;
-        let place = match mount::place(path) {
-            Ok(place) => place,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return self.reserve(parent, name, path);
-            }
-            Err(error) => return Err(error),
-        };
-        if placeholder::is_placeholder(&place)? {
-            return self.reserve(parent, name, path);
-        }
-        if way == Way::Through && is_folder(&place)? {
-            self.pin(path, &place)?;
-            return Ok(Onward::Go);
-        }
-        // The path itself, or a file in its way: below that nothing can be made, and the file
-        // is what must not be replaced.
-        self.freeze(path, &place)?;
-        Ok(Onward::Done)
-    }
-
-    /// Makes a mount point of a folder, writable as before.
-    fn pin(&mut self, path: &Path, place: &OwnedFd) -> io::Result<()> {
-        if !self.pinned.iter().any(|pinned| pinned == path) {
-            let tree = mount::clone_tree(place.as_fd(), Reach::Recursive)?;
-            mount::attach(tree.as_fd(), place.as_fd())?;
-            self.pinned.push(path.to_path_buf());
-        }
-        Ok(())
-    }
-
-    /// Makes a path read-only, with everything below.
-    fn freeze(&mut self, path: &Path, place: &OwnedFd) -> io::Result<()> {
+    fn freeze(&mut self, _: &Path, place: &OwnedFd) -> io::Result<()> {
         let tree = mount::clone_tree(place.as_fd(), Reach::Recursive)?;
         mount::change(
             tree.as_fd(),
@@ -318,53 +234,15 @@ impl Protection<'_> {
             READ_ONLY,
             Attributes::empty(),
         )?;
-        mount::attach(tree.as_fd(), place.as_fd())?;
-        self.sealed.push(path.to_path_buf());
-        Ok(())
-    }
-
-    /// Keeps a path that does not exist from being created.
-    fn reserve(&mut self, parent: &Path, name: &Path, path: &Path) -> io::Result<Onward> {
-        let folder = mount::place(parent)?;
-        let place = match self
-            .holdings
-            .hold(folder.as_fd(), name, path, self.ledger)?
-        {
-            Held::Placeholder(place) => place,
-            Held::Existing => mount::place(path)?,
-        };
-        self.freeze(path, &place)?;
-        Ok(Onward::Done)
+        mount::attach(tree.as_fd(), place.as_fd())
     }
 }
 
-/// Whether a component is the end of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Through,
-    End,
-}
-
-/// Whether there is more to do after a component.
-enum Onward {
-    Go,
-    Done,
-}
-
-fn not_protected(path: &Path, error: &io::Error) -> Failure {
-    // A symbolic link cannot be pinned: it has no place of its own to mount on.
-    let step = match error.raw_os_error() {
-        Some(libc::ELOOP) => Step::ProtectedSymlink,
-        _ => Step::ProtectedPath,
-    };
-    Failure::new(step, error, shown(path))
-}
-
-fn is_folder(place: &OwnedFd) -> io::Result<bool> {
+pub(super) fn is_folder(place: &OwnedFd) -> io::Result<bool> {
     let stat = rustix::fs::fstat(place)?;
     Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())
 }
 
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     path.display().to_string()
 }

@@ -48,12 +48,21 @@ impl Workshop {
     pub(super) fn stage_namespaces(&self) -> i32 {
         match self.world {
             World::Namespaces { .. } => namespace::CLONE_NEWPID | namespace::CLONE_NEWNS,
-            World::Machine { .. } => 0,
+            World::Bubblewrap { .. }
+            | World::BubblewrapRun
+            | World::Container
+            | World::Machine { .. } => 0,
         }
     }
 
+    /// Whether a stage puts its view together itself.
     pub(super) fn has_namespaces(&self) -> bool {
         matches!(self.world, World::Namespaces { .. })
+    }
+
+    /// Whether a stage is the first process of a PID namespace, whose end is the end of all in it.
+    pub(super) fn owns_its_pids(&self) -> bool {
+        matches!(self.world, World::Namespaces { .. } | World::BubblewrapRun)
     }
 
     pub(super) fn filter(&self, sockets: Sockets) -> &Filter {
@@ -83,14 +92,22 @@ pub(super) fn make(boot: &Boot) -> Result<Workshop, Failure> {
             local_only: filter(Sockets::LocalOnly)?,
         },
     };
-    if let World::Namespaces {
-        own_network,
-        tmp_bytes,
-        ..
-    } = boot.world
-    {
-        enter_namespaces(&boot.identity, own_network)?;
-        furnish(tmp_bytes).map_err(|(error, what)| Failure::new(Step::BaseMounts, &error, what))?;
+    let unfinished = |(error, what): Unfinished| Failure::new(Step::BaseMounts, &error, what);
+    match &boot.world {
+        World::Namespaces {
+            own_network,
+            tmp_bytes,
+            ..
+        } => {
+            enter_namespaces(&boot.identity, *own_network)?;
+            furnish(*tmp_bytes).map_err(unfinished)?;
+        }
+        // The rest of the workshop came with the namespaces.
+        World::Bubblewrap { bwrap, .. } => {
+            make_covers().map_err(unfinished)?;
+            super::bubblewrap::try_out(bwrap)?;
+        }
+        World::BubblewrapRun | World::Container | World::Machine { .. } => {}
     }
     Ok(workshop)
 }
@@ -138,13 +155,10 @@ fn furnish(tmp_bytes: Option<u64>) -> Result<(), Unfinished> {
         mount::attach(tree?.as_fd(), mount::place(Path::new(at))?.as_fd())
     };
     put(mount::new_tmpfs("0755", None, quiet), WORKSHOP).map_err(about(WORKSHOP))?;
-    for folder in [TMP, DEV, VOID, SHUT_FOLDER] {
+    for folder in [TMP, DEV] {
         fs::create_dir(folder).map_err(about(folder))?;
     }
-    fs::write(SHUT_FILE, "").map_err(about(SHUT_FILE))?;
-    for shut in [SHUT_FOLDER, SHUT_FILE] {
-        fs::set_permissions(shut, fs::Permissions::from_mode(0o000)).map_err(about(shut))?;
-    }
+    make_covers()?;
     put(mount::new_tmpfs("1777", tmp_bytes, quiet), TMP).map_err(about(TMP))?;
     put(
         mount::new_tmpfs("0755", None, Attributes::MOUNT_ATTR_NOSUID),
@@ -154,8 +168,21 @@ fn furnish(tmp_bytes: Option<u64>) -> Result<(), Unfinished> {
     furnish_dev(&devices).map_err(about("the minimal /dev"))
 }
 
+/// Makes what covers things that may not be seen or opened.
+fn make_covers() -> Result<(), Unfinished> {
+    let about = |what: &'static str| move |error: io::Error| (error, what);
+    for folder in [VOID, SHUT_FOLDER] {
+        fs::create_dir(folder).map_err(about(folder))?;
+    }
+    fs::write(SHUT_FILE, "").map_err(about(SHUT_FILE))?;
+    for shut in [SHUT_FOLDER, SHUT_FILE] {
+        fs::set_permissions(shut, fs::Permissions::from_mode(0o000)).map_err(about(shut))?;
+    }
+    Ok(())
+}
+
 /// The devices that every program may have.
-const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
+pub(super) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 
 fn clone_devices() -> io::Result<Vec<(&'static str, std::os::fd::OwnedFd)>> {
     let mut devices = Vec::new();

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ringfence_jail::{
-    Degraded, Input, Io, Output, Process, Session, SessionOptions, Terminal, TerminalSize,
-    WardenProgram,
+    ContainerOptions, Engine, Input, Io, LaunchError, Output, Process, Session, SessionOptions,
+    Terminal, TerminalSize, WardenProgram,
 };
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::CommandLine;
@@ -16,7 +16,10 @@ use ringfence_policy::permissions::{ApprovalPolicy, Limits, SandboxPolicy};
 use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::settle::{Answer, settle};
 use ringfence_policy::{Ground, Permit, Verdict};
+use ringfence_testkit::podman;
 use ringfence_testkit::scratch::Scratch;
+
+use crate::situation::Where;
 
 /// Everything an attempt works with.
 pub struct Fence {
@@ -24,6 +27,7 @@ pub struct Fence {
     pub sandbox: SandboxPolicy,
     pub limits: Limits,
     pub session: Session,
+    pub where_: Where,
 }
 
 /// What is done inside.
@@ -45,15 +49,19 @@ pub struct Done {
 }
 
 impl Fence {
-    pub fn new(scratch: Scratch) -> Self {
+    pub fn new(scratch: Scratch, where_: Where) -> Self {
         let sandbox = SandboxPolicy {
             denied_reads: vec![scratch.home().join(".ssh/"), scratch.home().join(".netrc")],
             ..SandboxPolicy::workspace_write(scratch.workspace())
         };
         let session = Session::open(SessionOptions {
-            program: WardenProgram::ThisProgram,
-            workspace: scratch.workspace(),
-            degraded: Degraded::Refuse,
+            backend: where_.choice(),
+            degraded: where_.degraded(),
+            container: ContainerOptions {
+                image: podman::IMAGE.to_owned(),
+                engine: Some(Engine::Podman),
+            },
+            ..SessionOptions::new(WardenProgram::ThisProgram, scratch.workspace())
         })
         .expect("session");
         Self {
@@ -61,6 +69,7 @@ impl Fence {
             sandbox,
             limits: Limits::default(),
             session,
+            where_,
         }
     }
 
@@ -119,12 +128,11 @@ impl Fence {
     }
 
     /// Does a deed and waits for its end.
-    pub async fn run(&self, deed: Deed) -> Done {
-        let this = || {
-            std::env::current_exe()
-                .expect("this program")
-                .display()
-                .to_string()
+    pub async fn run(&self, deed: Deed) -> Result<Done, LaunchError> {
+        let probe = |name: &str| {
+            let mut argv = self.where_.this_program();
+            argv.extend(["__probe".to_owned(), name.to_owned()]);
+            argv
         };
         let (argv, io): (Vec<String>, Io) = match deed {
             // From a file, so that it is the fence that is tried and not the policy, which would
@@ -135,24 +143,17 @@ impl Fence {
                 let argv = vec!["bash".to_owned(), script.display().to_string()];
                 (argv, Io::Pipes(Input::Null))
             }
-            Deed::Probe(name) => (
-                vec![this(), "__probe".into(), name.into()],
-                Io::Pipes(Input::Null),
-            ),
+            Deed::Probe(name) => (probe(name), Io::Pipes(Input::Null)),
             Deed::ProbeOnTerminal(name) => (
-                vec![this(), "__probe".into(), name.into()],
+                probe(name),
                 Io::Terminal(TerminalSize {
                     rows: 24,
                     columns: 80,
                 }),
             ),
         };
-        let process = self
-            .session
-            .launch(self.permit(argv), io)
-            .await
-            .expect("launch");
-        finish(process).await
+        let process = self.session.launch(self.permit(argv), io).await?;
+        Ok(finish(process).await)
     }
 }
 

@@ -1,8 +1,10 @@
 //! The escape suite: one file per way in which fences have been beaten.
 //!
 //! Each attempt has a harmless twin that does almost the same and must succeed, so that a test
-//! that cannot tell the difference is noticed. Each runs as root and as an ordinary user. The
-//! program is its own warden, its own prober inside the fence, and its own ordinary user.
+//! that cannot tell the difference is noticed. Each runs with every backend, and on a machine
+//! without namespaces, as root and as an ordinary user. What cannot be held somewhere must be
+//! impossible to configure there (`situation`). The program is its own warden, its own prober
+//! inside the fence, and its own ordinary user.
 
 #![allow(
     unsafe_code,
@@ -16,19 +18,23 @@
 mod attempts;
 mod fence;
 mod probe;
+mod situation;
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use attempts::{ATTEMPTS, Attempt};
 use fence::Fence;
 use libtest_mimic::{Arguments, Failed, Trial};
 use ringfence_confine::account::Account;
+use ringfence_jail::LaunchError;
+use ringfence_testkit::podman::Podman;
 use ringfence_testkit::scratch::Scratch;
 use ringfence_testkit::{identity, require};
+use situation::{Expected, Where};
 use tempfile::TempDir;
 
 /// Whom an attempt runs as.
@@ -38,47 +44,90 @@ enum Who {
     User,
 }
 
+impl Who {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::User => "user",
+        }
+    }
+}
+
 fn main() {
     ringfence_jail::serve_if_asked();
     let arguments: Vec<String> = std::env::args().collect();
     match arguments.get(1).map(String::as_str) {
         Some("__probe") => std::process::exit(probe::run(&arguments[2..])),
-        Some("__attempt") => attempt_here(&arguments[2]),
+        Some("__attempt") => attempt_here(&arguments[2], &arguments[3]),
         _ => {}
     }
     let root = identity::is_root();
     // Made before the trials start: a program that is being written while another thread forks
     // cannot be executed.
     COPY.set(Copy::make().expect("a copy of this program")).ok();
-    let mut trials = Vec::new();
-    for attempt in ATTEMPTS {
-        trials.push(Trial::test(format!("user::{}", attempt.name), || {
-            outer(attempt, Who::User)
-        }));
-        if root {
-            trials.push(Trial::test(format!("root::{}", attempt.name), || {
-                outer(attempt, Who::Root)
-            }));
-        }
-    }
     if !root {
         require::missing("root", "attempts run under one identity only");
     }
     let arguments = Arguments::from_args();
     let listing = arguments.list;
+    let mut trials = Vec::new();
+    let mut counts = Vec::new();
+    for situation in Where::ALL {
+        for who in [Who::User, Who::Root] {
+            if who == Who::Root && !root {
+                continue;
+            }
+            let surroundings = Arc::new(Surroundings::default());
+            counts.push(format!(
+                "{} {} {}",
+                ATTEMPTS.len(),
+                situation.name(),
+                who.name()
+            ));
+            trials.extend(ATTEMPTS.iter().map(|attempt| {
+                let name = format!("{}::{}::{}", situation.name(), who.name(), attempt.name);
+                let surroundings = Arc::clone(&surroundings);
+                Trial::test(name, move || outer(attempt, situation, who, &surroundings))
+            }));
+        }
+    }
     let conclusion = libtest_mimic::run(&arguments, trials);
     if !listing {
-        let each = ATTEMPTS.len();
-        println!(
-            "identities: {each} attempts and twins as an ordinary user, {} as root",
-            if root { each } else { 0 }
-        );
+        println!("attempts and twins: {}", counts.join(", "));
     }
     let failed = conclusion.has_failed();
     if let Some(copy) = COPY.get() {
         let _ = std::fs::remove_dir_all(copy.folder.path());
     }
     std::process::exit(if failed { 101 } else { 0 });
+}
+
+/// What the attempts of one situation share, set up by the first of them.
+#[derive(Default)]
+struct Surroundings(OnceLock<Option<Vec<(String, String)>>>, OnceLock<Podman>);
+
+impl Surroundings {
+    /// The variables that attempts get; nothing if this machine cannot do it, which is said.
+    fn variables(&self, situation: Where, who: Who) -> Option<&[(String, String)]> {
+        let set_up = || match situation {
+            Where::Bubblewrap if !require::has_program("bwrap") => {
+                require::missing("bubblewrap", "bwrap is not installed");
+                None
+            }
+            Where::Container => {
+                let user = COPY.get().and_then(|copy| copy.user.as_ref());
+                match Podman::set_up(user.filter(|_| who == Who::User)) {
+                    Ok(podman) => Some(self.1.get_or_init(|| podman).environment()),
+                    Err(why) => {
+                        require::missing("podman", &format!("as {}: {why}", who.name()));
+                        None
+                    }
+                }
+            }
+            _ => Some(Vec::new()),
+        };
+        self.0.get_or_init(set_up).as_deref()
+    }
 }
 
 static COPY: OnceLock<Copy> = OnceLock::new();
@@ -115,15 +164,35 @@ impl Copy {
     }
 }
 
-/// Runs an attempt in a process of its own, as somebody.
-fn outer(attempt: &'static Attempt, who: Who) -> Result<(), Failed> {
+/// Runs an attempt in a process of its own, somewhere, as somebody.
+fn outer(
+    attempt: &'static Attempt,
+    situation: Where,
+    who: Who,
+    surroundings: &Surroundings,
+) -> Result<(), Failed> {
     let copy = COPY.get().expect("made in main");
-    let mut command = Command::new(&copy.program);
+    let Some(variables) = surroundings.variables(situation, who) else {
+        return Ok(());
+    };
+    let mut command = if situation == Where::Degraded {
+        // A user namespace in which no other can be made.
+        let mut command = Command::new("unshare");
+        let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"";
+        command.args(["--user", "--map-root-user", "sh", "-c", script, "sh"]);
+        command.arg(&copy.program);
+        command
+    } else {
+        Command::new(&copy.program)
+    };
     if let (Who::User, Some(user)) = (who, &copy.user) {
         command.uid(user.uid).gid(user.gid).env("HOME", &user.home);
     }
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
+    let (name, value) = situation.expected(attempt, who).variable();
+    command.env(name, value);
     let output = command
-        .args(["__attempt", attempt.name])
+        .args(["__attempt", situation.name(), attempt.name])
         .current_dir("/")
         .output()
         .unwrap();
@@ -134,7 +203,11 @@ fn outer(attempt: &'static Attempt, who: Who) -> Result<(), Failed> {
     Err(format!("{}\n{}", output.status, String::from_utf8_lossy(&text)).into())
 }
 
-fn attempt_here(name: &str) -> ! {
+fn attempt_here(situation: &str, name: &str) -> ! {
+    let situation = Where::ALL
+        .into_iter()
+        .find(|known| known.name() == situation)
+        .expect("situation");
     let attempt = ATTEMPTS
         .iter()
         .find(|attempt| attempt.name == name)
@@ -143,23 +216,32 @@ fn attempt_here(name: &str) -> ! {
         .enable_all()
         .build()
         .unwrap();
-    let problem = runtime.block_on(try_both(attempt));
+    let problem = runtime.block_on(try_both(attempt, situation));
     if let Some(problem) = &problem {
         println!("{problem}");
     }
     std::process::exit(i32::from(problem.is_some()));
 }
 
-/// The attempt must fail, its twin succeed, and nothing be left behind.
-async fn try_both(attempt: &Attempt) -> Option<String> {
-    let mut fence = Fence::new(Scratch::below(std::path::Path::new(attempt.below)));
+/// The attempt must fail, its twin succeed, and nothing be left behind; or the policy must be
+/// refused.
+async fn try_both(attempt: &Attempt, situation: Where) -> Option<String> {
+    let scratch = Scratch::below(std::path::Path::new(attempt.below));
+    let mut fence = Fence::new(scratch, situation);
     (attempt.prepare)(&mut fence);
     let before = listing(&fence);
-    let done = fence.run(attempt.attack).await;
+    if Expected::here() == Expected::Refused {
+        return match fence.run(attempt.attack).await {
+            Err(LaunchError::CannotEnforce { missing }) if !missing.is_empty() => None,
+            other => Some(format!("the policy was not refused: {other:?}")),
+        };
+    }
+    situation.adapt(&mut fence);
+    let done = fence.run(attempt.attack).await.expect("launch");
     if (attempt.escaped)(&fence, &done) {
         return Some(format!("ESCAPED: {done:?}"));
     }
-    let twin = fence.run(attempt.twin).await;
+    let twin = fence.run(situation.twin(attempt)).await.expect("launch");
     if !(attempt.worked)(&fence, &twin) {
         return Some(format!(
             "the twin failed: {twin:?}; the attempt had {done:?}"

@@ -16,6 +16,7 @@ pub(super) const ATTEMPT: Attempt = Attempt {
         r#"ls /dev/shm; cat /dev/shm/ringfence-escape-*; printf x > /dev/shm/ringfence-planted"#,
     ),
     escaped: |_, done| {
+        let _ = fs::remove_file(format!("/dev/shm/ringfence-escape-{}", std::process::id()));
         done.text.contains("SECRET")
             || done.text.starts_with("ringfence-escape")
             || std::path::Path::new("/dev/shm/ringfence-planted").exists()

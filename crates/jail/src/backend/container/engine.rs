@@ -1,0 +1,134 @@
+//! A container engine's program: which one, and running it with a bound on its time.
+//!
+//! It runs with the harness's own environment, so that its configuration is the user's own. No
+//! setting of the engine's is made here.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::backend::find_program;
+use crate::error::LaunchError;
+use crate::line::ends_within;
+use crate::warden::protocol::{file_of, read_file};
+
+use super::HOUSEKEEPING;
+
+/// A container engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// Podman.
+    Podman,
+    /// Docker.
+    Docker,
+}
+
+impl Engine {
+    /// Its name, which is also its program's.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Podman => "podman",
+            Self::Docker => "docker",
+        }
+    }
+
+    /// A question that only an engine that works answers, with its version.
+    const fn question(self) -> &'static [&'static str] {
+        match self {
+            Self::Podman => &["version", "--format", "{{.Client.Version}}"],
+            Self::Docker => &["version", "--format", "{{.Server.Version}}"],
+        }
+    }
+}
+
+/// An engine that answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) engine: Engine,
+    pub(crate) version: String,
+    path: PathBuf,
+}
+
+/// What came of running the engine's program.
+pub(super) struct Ran {
+    pub(super) success: bool,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+/// The first engine that answers, or the one that is wanted.
+pub(super) fn find(wanted: Option<Engine>) -> Result<Found, LaunchError> {
+    let candidates = match wanted {
+        Some(engine) => vec![engine],
+        None => vec![Engine::Podman, Engine::Docker],
+    };
+    let mut tried = Vec::new();
+    for engine in candidates {
+        match ask(engine) {
+            Ok(found) => return Ok(found),
+            Err(why) => tried.push(format!("{}: {why}", engine.name())),
+        }
+    }
+    Err(LaunchError::NoEngine { tried })
+}
+
+fn ask(engine: Engine) -> Result<Found, String> {
+    let path = find_program(engine.name()).ok_or("not installed")?;
+    let mut found = Found {
+        engine,
+        version: String::new(),
+        path,
+    };
+    let ran = found
+        .run(engine.question(), HOUSEKEEPING)
+        .map_err(|error| error.to_string())?;
+    if !ran.success {
+        let line = ran.stderr.lines().last().unwrap_or_default().trim();
+        return Err(format!("does not answer: {line}"));
+    }
+    ran.stdout.trim().clone_into(&mut found.version);
+    Ok(found)
+}
+
+impl Found {
+    /// Whether containers of this engine live in a user namespace of the caller's own.
+    pub(super) fn is_rootless(&self) -> bool {
+        self.engine == Engine::Podman && !rustix::process::geteuid().is_root()
+    }
+
+    /// Runs the engine's program and waits for it, at most for a while.
+    pub(super) fn run(&self, arguments: &[impl AsRef<OsStr>], limit: Duration) -> io::Result<Ran> {
+        // Files, not pipes: whatever the engine leaves running may keep them open.
+        let (stdout, stderr) = (File::from(file_of(&[])?), File::from(file_of(&[])?));
+        let mut child = Command::new(&self.path)
+            .args(arguments)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::from(stdout.try_clone()?))
+            .stderr(Stdio::from(stderr.try_clone()?))
+            .spawn()?;
+        if !ends_within(&child, limit) {
+            let _ = child.kill();
+            let _ = child.wait();
+            let seconds = limit.as_secs();
+            return Err(io::Error::other(format!("no answer within {seconds} s")));
+        }
+        let status = child.wait()?;
+        let text = |file: File| -> io::Result<String> {
+            Ok(String::from_utf8_lossy(&read_file(&file.into())?).into_owned())
+        };
+        Ok(Ran {
+            success: status.success(),
+            stdout: text(stdout)?,
+            stderr: text(stderr)?,
+        })
+    }
+
+    /// Removes a container and everything that runs in it. One that is not there is fine.
+    pub(super) fn remove(&self, name: &str) {
+        let _ = self.run(&["rm", "--force", "--volumes", name], HOUSEKEEPING);
+    }
+}

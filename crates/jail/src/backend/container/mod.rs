@@ -1,0 +1,197 @@
+//! The container backend: one container per session, with a warden as its first process.
+//!
+//! The engine (Docker or Podman) makes the namespaces, the mounts and the bounds of the whole
+//! container; the warden in it forks commands and confines them with Landlock, seccomp and rlimits
+//! as everywhere else. No engine is asked per command: a launch costs what it costs natively.
+//!
+//! The container ends with its first process, and that one ends with the line to the harness,
+//! however the harness ends; the engine then removes it. What an engine that was itself killed has
+//! left is swept away by the next session.
+
+mod bundle;
+mod engine;
+pub(crate) mod spec;
+mod trace;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use ringfence_confine::descriptor;
+use rustix::process::PidfdFlags;
+
+use crate::error::LaunchError;
+use crate::line::{Keeper, Line, WardenProgram, gone_within, nonblocking};
+use crate::warden::protocol::Boot;
+use bundle::Bundle;
+pub use engine::Engine;
+pub(crate) use engine::Found;
+use spec::Spec;
+use trace::Trace;
+
+/// How the container backend works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContainerOptions {
+    /// The image that the container is made of.
+    pub image: String,
+    /// The engine; whichever answers if absent.
+    pub engine: Option<Engine>,
+}
+
+impl Default for ContainerOptions {
+    fn default() -> Self {
+        Self {
+            image: "ubuntu:22.04".to_owned(),
+            engine: None,
+        }
+    }
+}
+
+/// How long the engine may take to start a container.
+const START: Duration = Duration::from_mins(1);
+/// How long it may take to remove one, or to list them.
+const HOUSEKEEPING: Duration = Duration::from_secs(20);
+/// How long the warden may take to answer from inside.
+const ANSWER: Duration = Duration::from_secs(20);
+/// How long it may take to end by itself.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Finds an engine that answers.
+pub(crate) fn find(wanted: Option<Engine>) -> Result<Found, LaunchError> {
+    engine::find(wanted)
+}
+
+/// Starts the container of a session and has the warden in it make its world.
+pub(crate) async fn open(
+    options: &ContainerOptions,
+    program: &WardenProgram,
+    spec: &Spec,
+    boot: &Boot,
+) -> Result<Line, LaunchError> {
+    let starting = Starting {
+        options: options.clone(),
+        program: program.clone(),
+        spec: spec.clone(),
+    };
+    let (listener, mut keeper) = tokio::task::spawn_blocking(move || starting.start())
+        .await
+        .map_err(|error| LaunchError::Warden(io::Error::other(error)))??;
+    let engine = keeper.found.engine.name();
+    let socket = tokio::time::timeout(ANSWER, accept(listener))
+        .await
+        .map_err(|_| LaunchError::Engine {
+            engine,
+            said: "the container runs, but our program in it does not answer".to_owned(),
+        })?
+        .map_err(LaunchError::Warden)?;
+    let peer = rustix::net::sockopt::socket_peercred(&socket)
+        .map_err(|error| LaunchError::Warden(error.into()))?;
+    keeper.first = rustix::process::pidfd_open(peer.pid, PidfdFlags::empty()).ok();
+    // Mounts keep what they show; the names are not needed any more.
+    keeper.trace.remove_folder();
+    if peer.uid.as_raw() != boot.identity.uid {
+        return Err(LaunchError::CannotEnforce {
+            missing: vec![format!(
+                "container: {engine} maps user {} to {}, so that files would not be the owner's",
+                boot.identity.uid,
+                peer.uid.as_raw()
+            )],
+        });
+    }
+    Line::open(socket, Box::new(keeper), boot).await
+}
+
+/// The one connection that is ever accepted: the warden connects before any command exists.
+async fn accept(listener: OwnedFd) -> io::Result<OwnedFd> {
+    let listener = nonblocking(listener)?;
+    loop {
+        match rustix::net::accept_with(listener.get_ref(), rustix::net::SocketFlags::CLOEXEC) {
+            Ok(socket) => return Ok(socket),
+            Err(rustix::io::Errno::WOULDBLOCK) => listener.readable().await?.clear_ready(),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Everything that starting takes, for a thread that may wait.
+struct Starting {
+    options: ContainerOptions,
+    program: WardenProgram,
+    spec: Spec,
+}
+
+impl Starting {
+    fn start(&self) -> Result<(OwnedFd, ContainerKeeper), LaunchError> {
+        let found = engine::find(self.options.engine)?;
+        trace::sweep(&found);
+        let bundle = Bundle::of(&self.program).map_err(LaunchError::Warden)?;
+        let trace = Trace::make().map_err(LaunchError::Warden)?;
+        let listener = descriptor::listen(&trace.socket()).map_err(LaunchError::Warden)?;
+        trace.open_socket().map_err(LaunchError::Warden)?;
+        let arguments = spec::arguments(&self.spec, &found, &self.options.image, &bundle, &trace);
+        // From here on the container is removed however this goes on.
+        let keeper = ContainerKeeper {
+            found,
+            trace,
+            first: None,
+        };
+        let ran = keeper
+            .found
+            .run(&arguments, START)
+            .map_err(|error| LaunchError::Engine {
+                engine: keeper.found.engine.name(),
+                said: error.to_string(),
+            })?;
+        if ran.success {
+            return Ok((listener, keeper));
+        }
+        Err(self.failed(&keeper.found, &ran.stderr))
+    }
+
+    fn failed(&self, found: &Found, said: &str) -> LaunchError {
+        let engine = found.engine.name();
+        let image = self.options.image.clone();
+        let asked = found.run(&["image", "inspect", &image], HOUSEKEEPING);
+        if asked
+            .is_ok_and(|asked| !asked.success && asked.stderr.to_lowercase().contains("no such"))
+        {
+            return LaunchError::ImageMissing { engine, image };
+        }
+        let lines: Vec<&str> = said
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
+        LaunchError::Engine {
+            engine,
+            said: lines.join("; "),
+        }
+    }
+}
+
+/// A container, which is removed with this.
+struct ContainerKeeper {
+    found: Found,
+    trace: Trace,
+    /// The container's first process.
+    first: Option<OwnedFd>,
+}
+
+impl Keeper for ContainerKeeper {
+    fn end(&mut self) {
+        if let Some(first) = self.first.take() {
+            gone_within(&first, PATIENCE);
+        }
+        self.found.remove(self.trace.name());
+        self.trace.remove_folder();
+        self.trace.forget();
+    }
+}
+
+impl Drop for ContainerKeeper {
+    fn drop(&mut self) {
+        if self.trace.is_there() {
+            self.end();
+        }
+    }
+}

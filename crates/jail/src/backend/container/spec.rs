@@ -1,0 +1,335 @@
+//! From a policy to a container: what is mounted where, what bounds it, and what no container can
+//! hold. Pure but for looking at which protected paths exist.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use ringfence_policy::permissions::{Limits, Network, SandboxMode, SandboxPolicy};
+
+use crate::error::LaunchError;
+use crate::plan;
+use crate::surroundings::Surroundings;
+use crate::warden::protocol::{Fence, Identity, RawPath, Tmp};
+use crate::warden::{NOT_FOR_WRITING, is_marked_placeholder};
+
+use super::bundle::{Bundle, INSIDE};
+use super::engine::{Engine, Found};
+use super::trace::{LABEL, Trace};
+
+/// A container, as far as the policy decides. Two policies with the same one can share it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spec {
+    mounts: Vec<Mount>,
+    tmp: Tmp,
+    tmp_bytes: Option<u64>,
+    network: Network,
+    memory_bytes: Option<u64>,
+    processes: Option<u64>,
+    uid: u32,
+    gid: u32,
+}
+
+/// Something of the machine's that is there inside, at the same path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mount {
+    path: PathBuf,
+    as_what: As,
+    /// Which file it is: another one in its place makes another container.
+    node: (u64, u64),
+}
+
+/// What a mount does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum As {
+    /// It can be written.
+    Writable,
+    /// It can only be read.
+    ReadOnly,
+    /// A folder that nobody can open is in its place.
+    ShutFolder,
+    /// A file that nobody can open is in its place.
+    ShutFile,
+}
+
+impl Spec {
+    /// The container that a policy needs, and the fence of a run in it.
+    pub(crate) fn of(
+        sandbox: &SandboxPolicy,
+        limits: &Limits,
+        identity: &Identity,
+        surroundings: &Surroundings,
+    ) -> Result<(Self, Fence), LaunchError> {
+        let fence = plan::fence(sandbox, surroundings)?;
+        let mut drawn = Drawn::default();
+        let mut roots: Vec<PathBuf> = Vec::new();
+        for root in &sandbox.writable_roots {
+            roots.push(plan::resolved(root)?);
+        }
+        roots.extend(fence.writable.iter().map(RawPath::to_path));
+        roots.sort();
+        roots.dedup();
+        let as_what = match sandbox.mode {
+            SandboxMode::ReadOnly => As::ReadOnly,
+            _ => As::Writable,
+        };
+        for root in &roots {
+            drawn.root(root, as_what)?;
+        }
+        if as_what == As::Writable {
+            for root in &roots {
+                for path in &fence.protected {
+                    drawn.protect(root, &path.to_path())?;
+                }
+            }
+        }
+        for path in &fence.denied {
+            drawn.deny(&path.to_path(), &roots);
+        }
+        if sandbox.network == Network::AllowList {
+            drawn.missing.push("the network allow-list".to_owned());
+        }
+        let mounts = drawn.finish()?;
+        let spec = Self {
+            mounts,
+            tmp: fence.tmp,
+            tmp_bytes: limits.tmp_bytes,
+            network: sandbox.network,
+            memory_bytes: limits.memory_bytes,
+            processes: limits.processes,
+            uid: identity.uid,
+            gid: identity.gid,
+        };
+        Ok((spec, fence))
+    }
+}
+
+/// Mounts on their way to a spec, and what stands against it.
+#[derive(Default)]
+struct Drawn {
+    mounts: Vec<Mount>,
+    absent: Vec<String>,
+    missing: Vec<String>,
+}
+
+impl Drawn {
+    fn root(&mut self, root: &Path, as_what: As) -> Result<(), LaunchError> {
+        let unusable = |reason| LaunchError::WritableRoot {
+            path: root.display().to_string(),
+            reason,
+        };
+        if NOT_FOR_WRITING.iter().any(|own| root == Path::new(own)) {
+            return Err(unusable(std::io::ErrorKind::InvalidInput.into()));
+        }
+        let metadata = fs::symlink_metadata(root).map_err(unusable)?;
+        self.add(root, as_what, &metadata);
+        Ok(())
+    }
+
+    fn add(&mut self, path: &Path, as_what: As, metadata: &fs::Metadata) {
+        // Engines read a mount as a list with commas in between.
+        if path.as_os_str().as_bytes().contains(&b',') {
+            let path = path.display();
+            self.missing
+                .push(format!("{path}, whose name has a comma in it"));
+        }
+        if !self.mounts.iter().any(|mount| mount.path == path) {
+            self.mounts.push(Mount {
+                path: path.to_path_buf(),
+                as_what,
+                node: (metadata.dev(), metadata.ino()),
+            });
+        }
+    }
+
+    /// Protects a path in a root: read-only at its end, and mount points, which cannot be renamed,
+    /// on the way.
+    fn protect(&mut self, root: &Path, path: &Path) -> Result<(), LaunchError> {
+        let relative = if path.is_absolute() {
+            match path.strip_prefix(root) {
+                Ok(relative) => relative,
+                Err(_) => return Ok(()),
+            }
+        } else {
+            path
+        };
+        let names: Vec<_> = relative
+            .components()
+            .filter_map(|component| match component {
+                Component::Normal(name) => Some(name),
+                _ => None,
+            })
+            .collect();
+        let mut so_far = root.to_path_buf();
+        for (index, name) in names.iter().enumerate() {
+            so_far.push(name);
+            let metadata = match fs::symlink_metadata(&so_far) {
+                Ok(metadata) if !is_marked_placeholder(&metadata) => metadata,
+                _ => {
+                    self.absent.push(so_far.display().to_string());
+                    return Ok(());
+                }
+            };
+            if metadata.is_symlink() {
+                return Err(LaunchError::ProtectedSymlink(so_far.display().to_string()));
+            }
+            if index + 1 < names.len() && metadata.is_dir() {
+                self.add(&so_far, As::Writable, &metadata);
+            } else {
+                self.add(&so_far, As::ReadOnly, &metadata);
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Covers what may not be read. Outside the roots nothing of the machine's is there anyway.
+    fn deny(&mut self, path: &Path, roots: &[PathBuf]) {
+        let Ok(path) = path.canonicalize() else {
+            return;
+        };
+        if !roots.iter().any(|root| path.starts_with(root)) {
+            return;
+        }
+        let Ok(metadata) = fs::symlink_metadata(&path) else {
+            return;
+        };
+        let cover = if metadata.is_dir() {
+            As::ShutFolder
+        } else {
+            As::ShutFile
+        };
+        // It was protected against being made or replaced: the cover does that too.
+        self.mounts.retain(|mount| mount.path != path);
+        self.add(&path, cover, &metadata);
+    }
+
+    fn finish(mut self) -> Result<Vec<Mount>, LaunchError> {
+        self.absent.sort();
+        self.absent.dedup();
+        if !self.absent.is_empty() {
+            self.missing.push(format!(
+                "protected paths that do not exist ({}): make them, or list them in \
+                 `sandbox.unprotected_paths`",
+                self.absent.join(", ")
+            ));
+        }
+        if self.missing.is_empty() {
+            return Ok(self.mounts);
+        }
+        let missing = self.missing.into_iter();
+        Err(LaunchError::CannotEnforce {
+            missing: missing.map(|what| format!("container: {what}")).collect(),
+        })
+    }
+}
+
+/// The arguments that start the container.
+pub(super) fn arguments(
+    spec: &Spec,
+    found: &Found,
+    image: &str,
+    bundle: &Bundle,
+    trace: &Trace,
+) -> Vec<OsString> {
+    let mut list = Arguments(Vec::new());
+    list.words([
+        "run",
+        "--detach",
+        "--rm",
+        "--pull=never",
+        "--name",
+        trace.name(),
+    ]);
+    list.words(["--label", LABEL, "--log-driver=none", "--no-healthcheck"]);
+    list.words(["--stop-signal=KILL", "--workdir=/", "--ipc=private"]);
+    list.words(["--cap-drop=all", "--security-opt=no-new-privileges"]);
+    // Without it an SELinux machine would want the user's files relabelled.
+    list.words(["--security-opt=label=disable", "--read-only"]);
+    list.word(format!("--user={}:{}", spec.uid, spec.gid));
+    if found.engine == Engine::Podman {
+        list.words(["--read-only-tmpfs=false", "--http-proxy=false"]);
+        list.words(["--image-volume=ignore"]);
+    }
+    if found.is_rootless() {
+        list.words(["--userns=keep-id"]);
+    }
+    list.words([match spec.network {
+        Network::Full => "--network=host",
+        Network::Off | Network::AllowList => "--network=none",
+    }]);
+    list.bounds(spec, found.engine);
+    for (path, name) in &bundle.files {
+        list.bind(path, &Path::new(INSIDE).join(name), true);
+    }
+    list.bind(&trace.socket(), &Path::new(INSIDE).join("line"), true);
+    for mount in &spec.mounts {
+        match mount.as_what {
+            As::Writable => list.bind(&mount.path, &mount.path, false),
+            As::ReadOnly => list.bind(&mount.path, &mount.path, true),
+            As::ShutFolder => list.bind(&trace.shut_folder(), &mount.path, true),
+            As::ShutFile => list.bind(&trace.shut_file(), &mount.path, true),
+        }
+    }
+    let (entry, rest) = bundle.command.split_at(1);
+    list.word(format!("--entrypoint={}", entry[0]));
+    list.words([image]);
+    list.words(rest.iter().map(String::as_str));
+    let line = format!("{INSIDE}/line");
+    list.words([crate::WARDEN_ARGUMENT, &line]);
+    list.0
+}
+
+struct Arguments(Vec<OsString>);
+
+impl Arguments {
+    fn word(&mut self, word: impl Into<OsString>) {
+        self.0.push(word.into());
+    }
+
+    fn words<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
+        self.0.extend(words.into_iter().map(OsString::from));
+    }
+
+    fn bounds(&mut self, spec: &Spec, engine: Engine) {
+        if let Some(bytes) = spec.memory_bytes {
+            self.word(format!("--memory={bytes}b"));
+        }
+        if let Some(processes) = spec.processes {
+            self.word(format!("--pids-limit={processes}"));
+        }
+        if spec.tmp != Tmp::Machine {
+            let way = if spec.tmp == Tmp::SessionReadOnly {
+                "ro"
+            } else {
+                "rw"
+            };
+            let size = spec
+                .tmp_bytes
+                .map(|bytes| format!(",size={bytes}"))
+                .unwrap_or_default();
+            // Podman would copy what the image has there.
+            let fresh = match engine {
+                Engine::Podman => ",notmpcopyup",
+                Engine::Docker => "",
+            };
+            self.word(format!(
+                "--tmpfs=/tmp:{way},exec,nosuid,nodev,mode=1777{size}{fresh}"
+            ));
+        }
+    }
+
+    fn bind(&mut self, from: &Path, to: &Path, read_only: bool) {
+        let mut mount = OsString::from("--mount=type=bind,source=");
+        mount.push(from);
+        mount.push(",destination=");
+        mount.push(to);
+        if read_only {
+            // A mount below it would stay writable.
+            mount.push(",readonly,bind-nonrecursive");
+        }
+        self.0.push(mount);
+    }
+}

@@ -1,0 +1,125 @@
+//! What builds a fence: one file per backend, and the choice between them.
+//!
+//! Every backend brings a warden up somewhere and gives back a [`Line`](crate::line::Line) to it;
+//! from there on all of them are the same. `seatbelt` is the exception: it only writes a profile.
+
+pub(crate) mod bubblewrap;
+pub(crate) mod container;
+pub mod guarantee;
+pub(crate) mod native;
+pub mod seatbelt;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::error::LaunchError;
+use crate::line::Line;
+use crate::session::SessionOptions;
+use crate::warden::protocol::{Boot, Identity, World};
+use container::spec::Spec;
+
+pub use container::{ContainerOptions, Engine};
+
+/// What builds a fence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// The kernel's own means.
+    Native,
+    /// The system's `bwrap`.
+    Bubblewrap,
+    /// Docker or Podman.
+    Container,
+    /// Nothing: only for policies without a fence.
+    None,
+}
+
+impl Backend {
+    /// Its name, in configuration and in `RINGFENCE_SANDBOX`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Bubblewrap => "bubblewrap",
+            Self::Container => "container",
+            Self::None => "none",
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Which backend a session uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// The first of native and bubblewrap that can enforce the whole policy. A container is another
+    /// file system with other programs in it: that is never chosen for somebody.
+    Auto,
+    /// This one.
+    Only(Backend),
+}
+
+impl Choice {
+    /// The backends to try, best first.
+    pub(crate) const fn candidates(self) -> &'static [Backend] {
+        match self {
+            Self::Auto => &[Backend::Native, Backend::Bubblewrap],
+            Self::Only(Backend::Native) => &[Backend::Native],
+            Self::Only(Backend::Bubblewrap) => &[Backend::Bubblewrap],
+            Self::Only(Backend::Container) => &[Backend::Container],
+            Self::Only(Backend::None) => &[],
+        }
+    }
+}
+
+/// Where runs of a session live. Those that have the same site share a warden.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Site {
+    Native(World),
+    Bubblewrap { bwrap: PathBuf, world: World },
+    Container(Box<Spec>),
+}
+
+impl Site {
+    pub(crate) const fn backend(&self) -> Backend {
+        match self {
+            Self::Native(_) => Backend::Native,
+            Self::Bubblewrap { .. } => Backend::Bubblewrap,
+            Self::Container(_) => Backend::Container,
+        }
+    }
+
+    /// Brings up a warden there.
+    pub(crate) async fn open(
+        &self,
+        options: &SessionOptions,
+        identity: &Identity,
+    ) -> Result<Line, LaunchError> {
+        let boot = |world: &World| Boot {
+            world: world.clone(),
+            identity: identity.clone(),
+        };
+        let program = &options.program;
+        match self {
+            Self::Native(world) => native::open(program, &boot(world)).await,
+            Self::Bubblewrap { bwrap, world } => {
+                bubblewrap::open(program, bwrap, &boot(world)).await
+            }
+            Self::Container(spec) => {
+                container::open(&options.container, program, spec, &boot(&World::Container)).await
+            }
+        }
+    }
+}
+
+/// Where a program of this name is, by the harness's own `PATH`.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    std::env::var_os("PATH").and_then(|path| {
+        std::env::split_paths(&path)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join(name))
+            .find(|path| path.is_file())
+    })
+}

@@ -1,0 +1,170 @@
+//! The situations that attempts are tried in: each backend, and a machine without namespaces. And
+//! what cannot be held where: that must be impossible to configure there.
+
+use ringfence_jail::{Backend, Choice, Degraded};
+
+use crate::Who;
+use crate::attempts::{Attempt, Deed};
+use crate::fence::Fence;
+
+/// Where an attempt is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Where {
+    Native,
+    Bubblewrap,
+    Container,
+    /// On a machine that refuses namespaces, once that is accepted.
+    Degraded,
+}
+
+/// What is expected of an attempt somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// It fails, and its twin works.
+    Held,
+    /// The policy that would have to stop it is refused.
+    Refused,
+}
+
+impl Expected {
+    const VARIABLE: &str = "ESCAPE_EXPECTED";
+
+    /// What the process of an attempt is told.
+    pub fn variable(self) -> (&'static str, &'static str) {
+        (
+            Self::VARIABLE,
+            if self == Self::Held {
+                "held"
+            } else {
+                "refused"
+            },
+        )
+    }
+
+    /// What this process was told.
+    pub fn here() -> Self {
+        match std::env::var(Self::VARIABLE).as_deref() {
+            Ok("refused") => Self::Refused,
+            _ => Self::Held,
+        }
+    }
+}
+
+impl Where {
+    pub const ALL: [Self; 4] = [
+        Self::Native,
+        Self::Bubblewrap,
+        Self::Container,
+        Self::Degraded,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Bubblewrap => "bubblewrap",
+            Self::Container => "container",
+            Self::Degraded => "degraded",
+        }
+    }
+
+    pub fn choice(self) -> Choice {
+        Choice::Only(match self {
+            Self::Native | Self::Degraded => Backend::Native,
+            Self::Bubblewrap => Backend::Bubblewrap,
+            Self::Container => Backend::Container,
+        })
+    }
+
+    /// Whether less is accepted: not where an attempt shows what would be lost.
+    pub fn degraded(self) -> Degraded {
+        match self {
+            Self::Degraded if Expected::here() == Expected::Held => Degraded::Allow,
+            _ => Degraded::Refuse,
+        }
+    }
+
+    pub fn expected(self, attempt: &Attempt, who: Who) -> Expected {
+        let refused = match self {
+            Self::Native | Self::Bubblewrap => false,
+            Self::Container => NOT_IN_A_CONTAINER.contains(&attempt.name),
+            Self::Degraded => {
+                NOT_WITHOUT_NAMESPACES.contains(&attempt.name)
+                    // An rlimit does not hold root.
+                    || (who == Who::Root && attempt.name == "fork_bomb")
+            }
+        };
+        if refused {
+            Expected::Refused
+        } else {
+            Expected::Held
+        }
+    }
+
+    /// How this program is started inside.
+    pub fn this_program(self) -> Vec<String> {
+        if self == Self::Container {
+            let words = "/.ringfence/loader --library-path /.ringfence /.ringfence/program";
+            return words.split(' ').map(str::to_owned).collect();
+        }
+        let this = std::env::current_exe().expect("this program");
+        vec![this.display().to_string()]
+    }
+
+    /// Sets the policy to what somebody who uses a container for this would have: what cannot be
+    /// protected is not asked for.
+    pub fn adapt(self, fence: &mut Fence) {
+        if self == Self::Container {
+            let workspace = fence.workspace();
+            fence
+                .sandbox
+                .protected_paths
+                .retain(|path| workspace.join(path).exists());
+            fence.sandbox.denied_reads.retain(|path| path.exists());
+        }
+    }
+
+    /// The twin: in a container nothing of the machine's is there but the writable roots.
+    pub fn twin(self, attempt: &Attempt) -> Deed {
+        match (self, attempt.name) {
+            (Self::Container, "denied_spellings" | "denied_through_a_link") => {
+                Deed::Shell("printf PUBLIC > made && cat made")
+            }
+            // There is no network at all, where it cannot be one of one's own.
+            (Self::Degraded, "sockets_of_other_families") => Deed::Probe("abstract_of_ones_own"),
+            _ => attempt.twin,
+        }
+    }
+}
+
+/// Attempts on protected paths that do not exist.
+const NOT_IN_A_CONTAINER: &[&str] = &[
+    "missing_hook",
+    "missing_repository",
+    "missing_settings",
+    "missing_keys",
+    "settings_by_rename",
+];
+
+/// Attempts that only namespaces can stop.
+const NOT_WITHOUT_NAMESPACES: &[&str] = &[
+    // Protected paths.
+    "missing_hook",
+    "missing_repository",
+    "missing_settings",
+    "missing_keys",
+    "settings_by_rename",
+    "rename_parent",
+    "git_in_the_command_line",
+    // Denied reads.
+    "denied_spellings",
+    "denied_through_a_link",
+    "proc_root",
+    // Modes and times of files outside.
+    "truncate_read_only",
+    // What the machine has in sight.
+    "dev_shm",
+    "devices",
+    "machine_tmp",
+    "machine_sockets",
+    "workspace_below_tmp",
+];
