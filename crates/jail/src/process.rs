@@ -25,12 +25,22 @@ pub use crate::warden::protocol::LeftRunning;
 pub struct Process {
     control: AsyncFd<OwnedFd>,
     pidfd: OwnedFd,
+    kin: Kin,
     /// Standard input, if it was asked for.
     pub input: Option<pipe::Sender>,
     /// Standard output and error, or the terminal; taken by whoever reads them.
     pub output: Option<Output>,
     exit: Option<Exit>,
     hit_later: Vec<Limit>,
+}
+
+/// What holds the processes of a run together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kin {
+    /// A PID namespace: the end of its first process is the end of all.
+    Namespace,
+    /// Nothing but descent: the first process has to find them, and ends after them.
+    Descent,
 }
 
 /// Where a command's output comes from.
@@ -75,13 +85,14 @@ impl Exit {
 impl Process {
     pub(crate) fn new(
         control: AsyncFd<OwnedFd>,
-        pidfd: OwnedFd,
+        (pidfd, kin): (OwnedFd, Kin),
         input: Option<pipe::Sender>,
         output: Output,
     ) -> Self {
         Self {
             control,
             pidfd,
+            kin,
             input,
             output: Some(output),
             exit: None,
@@ -160,7 +171,14 @@ impl Process {
 
     /// Kills the command and everything it started, at once.
     pub fn kill(&self) -> io::Result<()> {
-        kernel::kill(&self.pidfd)
+        // Whoever has to find the others must live to do so.
+        let told = self.kin == Kin::Descent
+            && protocol::send(self.control.get_ref(), &Order::End, &[]).is_ok();
+        if told {
+            Ok(())
+        } else {
+            kernel::kill(&self.pidfd)
+        }
     }
 }
 

@@ -167,7 +167,7 @@ impl Session {
                 Io::Pipes(_) => None,
             },
         };
-        let process = start(stage, &launch, io, ground.site.backend()).await?;
+        let process = start(stage, &launch, io, &ground.site).await?;
         self.prepare_next(&ground.site).await?;
         Ok(process)
     }
@@ -393,12 +393,8 @@ fn without_nul(bytes: Vec<u8>) -> Result<Vec<u8>, LaunchError> {
 }
 
 /// Hands the launch to the stage and waits for its word.
-async fn start(
-    stage: Stage,
-    launch: &Launch,
-    io: Io,
-    backend: Backend,
-) -> Result<Process, LaunchError> {
+async fn start(stage: Stage, launch: &Launch, io: Io, site: &Site) -> Result<Process, LaunchError> {
+    let backend = site.backend();
     let Stage { socket, pidfd } = stage;
     let (mut ends, input, output) = ends(io).map_err(LaunchError::Warden)?;
     // What `bwrap` has to say comes here, if it gives up before our program runs in it.
@@ -422,7 +418,7 @@ async fn start(
                 Output::Terminal(Terminal::new(terminal).map_err(LaunchError::Warden)?)
             };
             let first = along.next().unwrap_or(pidfd);
-            Ok(Process::new(socket, first, input, output))
+            Ok(Process::new(socket, (first, site.kin()), input, output))
         }
         Some((Report::Failed(failure), _)) => Err(LaunchError::from(failure)),
         None if backend == Backend::Bubblewrap => {

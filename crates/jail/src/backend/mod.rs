@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use crate::error::LaunchError;
 use crate::line::Line;
+use crate::process::Kin;
 use crate::session::SessionOptions;
 use crate::warden::protocol::{Boot, Identity, World};
 use container::spec::Spec;
@@ -88,6 +89,14 @@ impl Site {
             Self::Native(_) => Backend::Native,
             Self::Bubblewrap { .. } => Backend::Bubblewrap,
             Self::Container(_) => Backend::Container,
+        }
+    }
+
+    /// What holds the processes of a run there together.
+    pub(crate) const fn kin(&self) -> Kin {
+        match self {
+            Self::Native(World::Namespaces { .. }) | Self::Bubblewrap { .. } => Kin::Namespace,
+            Self::Native(_) | Self::Container(_) => Kin::Descent,
         }
     }
 

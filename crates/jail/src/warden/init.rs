@@ -82,7 +82,7 @@ impl Run<'_> {
             if !polled[0].revents().is_empty() {
                 match protocol::receive::<Order>(self.harness) {
                     Ok(Some((Order::Signal(number), _))) => forward(number, command),
-                    Ok(None) | Err(_) => return end(self.own_pids),
+                    Ok(Some((Order::End, _)) | None) | Err(_) => return end(self.own_pids),
                 }
             }
         }

@@ -244,6 +244,8 @@ impl Default for TerminalSize {
 pub(crate) enum Order {
     /// Send a signal to the command's process group.
     Signal(i32),
+    /// Kill everything and end.
+    End,
 }
 
 /// What a stage tells the harness.

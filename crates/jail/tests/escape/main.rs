@@ -229,7 +229,6 @@ async fn try_both(attempt: &Attempt, situation: Where) -> Option<String> {
     let scratch = Scratch::below(std::path::Path::new(attempt.below));
     let mut fence = Fence::new(scratch, situation);
     (attempt.prepare)(&mut fence);
-    let before = listing(&fence);
     if Expected::here() == Expected::Refused {
         return match fence.run(attempt.attack).await {
             Err(LaunchError::CannotEnforce { missing }) if !missing.is_empty() => None,
@@ -237,6 +236,7 @@ async fn try_both(attempt: &Attempt, situation: Where) -> Option<String> {
         };
     }
     situation.adapt(&mut fence);
+    let before = listing(&fence);
     let done = fence.run(attempt.attack).await.expect("launch");
     if (attempt.escaped)(&fence, &done) {
         return Some(format!("ESCAPED: {done:?}"));

@@ -110,17 +110,27 @@ impl Where {
         vec![this.display().to_string()]
     }
 
-    /// Sets the policy to what somebody who uses a container for this would have: what cannot be
-    /// protected is not asked for.
+    /// Does what somebody who uses a container for this would do: what cannot be protected is
+    /// made, or not asked for.
     pub fn adapt(self, fence: &mut Fence) {
-        if self == Self::Container {
-            let workspace = fence.workspace();
-            fence
-                .sandbox
-                .protected_paths
-                .retain(|path| workspace.join(path).exists());
-            fence.sandbox.denied_reads.retain(|path| path.exists());
+        if self != Self::Container {
+            return;
         }
+        let workspace = fence.workspace();
+        if workspace.join(".git").is_dir() {
+            std::fs::create_dir_all(workspace.join(".git/hooks")).expect("hooks");
+            let config = std::fs::OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(workspace.join(".git/config"));
+            config.expect("config");
+        }
+        fence.sandbox.protected_paths.retain(|path| {
+            // A file in the way keeps anything from being made below it.
+            let mut on_the_way = path.ancestors().map(|path| workspace.join(path));
+            workspace.join(path).exists() || on_the_way.any(|path| path.is_file())
+        });
+        fence.sandbox.denied_reads.retain(|path| path.exists());
     }
 
     /// The twin: in a container nothing of the machine's is there but the writable roots.
@@ -155,6 +165,8 @@ const NOT_WITHOUT_NAMESPACES: &[&str] = &[
     "settings_by_rename",
     "rename_parent",
     "git_in_the_command_line",
+    "nested_repositories",
+    "dot_git_file",
     // Denied reads.
     "denied_spellings",
     "denied_through_a_link",
