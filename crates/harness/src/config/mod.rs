@@ -34,7 +34,6 @@ pub use resolve::{Part, Refusal, Resolved, Setting, resolve};
 pub use typed::{
     ApprovalConfig, AuditConfig, Backend, BashConfig, Config, ContainerEngine, Degraded,
     ExposeConfig, OnTimeout, OutputConfig, ProcessConfig, SandboxConfig, ScriptConfig,
-    ScriptLimits, ScriptMode,
-    ScriptRuntime, ShellConfig, WorkerPool,
+    ScriptLimits, ScriptMode, ScriptRuntime, ShellConfig, WorkerPool,
 };
 pub use value::Value;
