@@ -4,8 +4,15 @@
 
 mod program;
 
-use program::Place;
 use program::terminal::OnTerminal;
+use program::{Place, RINGFENCE};
+
+fn fifo(place: &Place) -> std::path::PathBuf {
+    let path = place.work().join("go");
+    let mode = rustix::fs::Mode::from_raw_mode(0o666);
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    path
+}
 
 /// Prints, waits to be told, prints again.
 const SLOW: &str = "echo first; read -r word < go; echo last";
@@ -13,9 +20,7 @@ const SLOW: &str = "echo first; read -r word < go; echo last";
 #[test]
 fn a_person_sees_how_long_it_takes() {
     let place = Place::new();
-    let fifo = place.work().join("go");
-    let mode = rustix::fs::Mode::from_raw_mode(0o666);
-    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let fifo = fifo(&place);
     let mut run = OnTerminal::start(&place, &["run", "--", "sh", "-c", SLOW]);
     run.expect("first");
     run.expect("ringfence: running for ");
@@ -27,6 +32,32 @@ fn a_person_sees_how_long_it_takes() {
     let (status, rest) = after.split_once("\r\u{1b}[K").unwrap();
     assert!(!status.contains("last"), "{seen:?}");
     assert_eq!(rest, "last\r\n", "{seen:?}");
+}
+
+#[test]
+fn the_shell_can_move_it_to_the_background() {
+    let place = Place::new();
+    let fifo = fifo(&place);
+    let mut command = std::process::Command::new("bash");
+    let shell = command.args(["--norc", "--noprofile", "-i"]);
+    shell.current_dir(place.work()).env("HOME", place.home());
+    shell.env("PS1", "ready> ").env("TERM", "dumb");
+    let mut shell = OnTerminal::of(command);
+    shell.expect("ready> ");
+    shell.press(&format!("{RINGFENCE} run -- sh -c '{SLOW}'\r"));
+    shell.expect("(Ctrl-Z and `bg` move it to the background)");
+    shell.press("\x1a");
+    shell.expect("Stopped");
+    shell.press("bg\r");
+    shell.expect("ready> bg");
+    std::fs::write(&fifo, "on\n").unwrap();
+    shell.press("wait\r");
+    shell.expect("last\r\n");
+    shell.press("exit\r");
+    let (_, seen) = shell.end();
+    // No line about progress got into what was typed meanwhile.
+    let (_, after) = seen.split_once("Stopped").unwrap();
+    assert!(!after.contains("running for"), "{seen:?}");
 }
 
 #[test]

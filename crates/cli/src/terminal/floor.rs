@@ -100,15 +100,22 @@ impl Floor {
     }
 
     /// Shows a line about progress, if there is somebody to see it and room below the output.
-    pub(crate) fn show_status(&self, text: &str) {
+    pub(crate) fn show_progress(&self, elapsed: Duration, lines: u64) {
         let mut state = self.lock();
         let stderr = io::stderr();
-        if state.asking || state.mid_line || state.screen.is_some() || !stderr.is_terminal() {
+        let room = !state.asking && !state.mid_line && state.screen.is_none();
+        if !room || !stderr.is_terminal() || !is_ours() {
             return;
         }
         let columns = rustix::termios::tcgetwinsize(&stderr).map_or(80, |size| size.ws_col);
         let room = usize::from(columns.max(2)) - 1;
-        let text: String = text.chars().take(room).collect();
+        let told = told(elapsed, lines);
+        let offered = format!("{told}{}", offer());
+        let text: String = if offered.len() <= room {
+            offered
+        } else {
+            told.chars().take(room).collect()
+        };
         state.status = true;
         let _ = write(&mut stderr.lock(), format!("\r\x1b[K{text}").as_bytes());
     }
@@ -186,7 +193,7 @@ impl Floor {
 
 impl State {
     fn clear_status(&mut self) {
-        if std::mem::take(&mut self.status) {
+        if std::mem::take(&mut self.status) && is_ours() {
             let _ = write(&mut io::stderr().lock(), b"\r\x1b[K");
         }
     }
@@ -219,13 +226,26 @@ impl Drop for Asking<'_> {
     }
 }
 
+/// Whether this process is in the foreground of its terminal. In the background the terminal is
+/// the shell's, and lines of our own would get in the way of what is typed there.
+fn is_ours() -> bool {
+    let foreground = rustix::termios::tcgetpgrp(io::stderr());
+    foreground.is_ok_and(|group| group == rustix::process::getpgrp())
+}
+
+/// Whether a shell with job control started this process.
+fn is_a_job() -> bool {
+    let group = rustix::process::getpgrp();
+    rustix::process::getsid(None).is_ok_and(|session| session != group)
+}
+
 fn write(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     to.write_all(bytes)?;
     to.flush()
 }
 
 /// A line about a command that takes its time.
-pub(crate) fn progress(elapsed: Duration, lines: u64) -> String {
+fn told(elapsed: Duration, lines: u64) -> String {
     let seconds = elapsed.as_secs();
     let time = match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds} s"),
@@ -240,6 +260,16 @@ pub(crate) fn progress(elapsed: Duration, lines: u64) -> String {
     format!("ringfence: running for {time}, {lines}")
 }
 
+/// What somebody can do who does not want to wait: the shell that started us can move us to the
+/// background, command and all.
+fn offer() -> &'static str {
+    if is_a_job() {
+        " (Ctrl-Z and `bg` move it to the background)"
+    } else {
+        ""
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,7 +281,7 @@ mod tests {
             (61, 1, "ringfence: running for 1 min 01 s, 1 line"),
             (7260, 12, "ringfence: running for 2 h 01 min, 12 lines"),
         ] {
-            assert_eq!(progress(Duration::from_secs(seconds), lines), expected);
+            assert_eq!(told(Duration::from_secs(seconds), lines), expected);
         }
     }
 }

@@ -9,11 +9,12 @@ use anyhow::Result;
 use ringfence::event::{Event, EventSink};
 use ringfence::policy::command_line::CommandLine;
 use ringfence::{Call, Cancel, Ending, Ends, How, Outcome, Tap};
+use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
-use crate::terminal::{FLOOR, progress};
+use crate::terminal::FLOOR;
 use crate::{exit, paint};
 
 /// Arguments of `run`.
@@ -84,7 +85,7 @@ pub(crate) fn remarks() -> EventSink {
     Arc::new(|event| match event {
         Event::Notice { text, .. } => paint::remark(text),
         Event::Progress { elapsed, lines, .. } if *elapsed >= LONG => {
-            FLOOR.show_status(&progress(*elapsed, *lines));
+            FLOOR.show_progress(*elapsed, *lines);
         }
         Event::End { .. } => FLOOR.clear_status(),
         _ => {}
@@ -105,14 +106,24 @@ fn live(cancel: Cancel) -> Tap {
     })
 }
 
+/// SIGTSTP, which has no name of its own in tokio.
+const STOP: i32 = Signal::TSTP.as_raw();
+
 /// Cancels the command at Ctrl-C and its like. Never comes back with anything but an error: the
 /// cancelled command's outcome is what ends the wait.
 async fn stop_on_signal(cancel: &Cancel) -> Result<Outcome> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
+    let mut stop = signal(SignalKind::from_raw(STOP))?;
     loop {
         tokio::select! {
+            // Ctrl-Z: the line about progress is not left behind on the shell's terminal.
+            _ = stop.recv() => {
+                FLOOR.clear_status();
+                rustix::process::kill_process(rustix::process::getpid(), Signal::STOP)?;
+                continue;
+            }
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}

@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::PidfdFlags;
@@ -25,6 +25,10 @@ pub struct OnTerminal {
 
 impl OnTerminal {
     pub fn start(place: &Place, arguments: &[&str]) -> Self {
+        Self::of(place.ringfence(arguments))
+    }
+
+    pub fn of(mut command: Command) -> Self {
         let outer = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         rustix::pty::grantpt(&outer).unwrap();
         rustix::pty::unlockpt(&outer).unwrap();
@@ -35,7 +39,6 @@ impl OnTerminal {
             .open(name.to_str().unwrap())
             .unwrap();
         resize(&outer, 24, 80);
-        let mut command = place.ringfence(arguments);
         command
             .stdin(Stdio::from(inner.try_clone().unwrap()))
             .stdout(Stdio::from(inner.try_clone().unwrap()))
