@@ -36,6 +36,7 @@ use crate::execution::{Cancel, Ending, Execution, Latch, Stopwatch, Typed};
 use crate::limit::LimitHit;
 use crate::output::{Captured, Stream};
 use crate::registry::{Registry, RegistryLimits, TaskId};
+use crate::search::Catalogue;
 use crate::session::base_environment;
 pub(crate) use announce::Announced;
 pub(crate) use desk::Desk;
@@ -91,6 +92,7 @@ pub struct Engine {
     pub(crate) desk: Arc<Desk>,
     pub(crate) jail: Jail,
     pub(crate) journals: Option<PathBuf>,
+    pub(crate) catalogue: Catalogue,
     scratch: Option<PathBuf>,
 }
 
@@ -266,6 +268,7 @@ impl Engine {
             desk: Arc::new(desk),
             jail,
             journals: options.journals,
+            catalogue: Catalogue::default(),
             scratch: options.scratch,
         };
         engine.recover_patches()?;

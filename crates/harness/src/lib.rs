@@ -25,6 +25,8 @@ mod patch;
 mod patching;
 mod registry;
 pub mod rules;
+mod search;
+mod searching;
 pub mod session;
 pub mod tools;
 

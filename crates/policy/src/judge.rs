@@ -104,6 +104,7 @@ pub fn judge(action: Action, bench: &Bench<'_>) -> Judgement {
     match action {
         Action::RunCommand(command) => judge_command(command, bench),
         Action::ApplyPatch(patch) => files::judge_patch(patch, bench),
+        Action::SearchFiles(search) => files::judge_search(search, bench),
         other => judge_other(other, bench),
     }
 }

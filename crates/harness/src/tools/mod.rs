@@ -8,6 +8,7 @@ mod command;
 mod content;
 mod exec_command;
 mod poll;
+mod file_search;
 mod run_code;
 mod shell;
 mod shell_command;
@@ -50,6 +51,7 @@ pub const TOOLS: &[Tool] = &[
     bash_task::STOP,
     bash_task::LIST,
     apply_patch::TOOL,
+    file_search::TOOL,
     run_code::TOOL,
 ];
 

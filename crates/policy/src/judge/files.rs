@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Bench, confinement, deny};
-use crate::action::{Action, ApplyPatch};
+use crate::action::{Action, ApplyPatch, SearchFiles};
 use crate::judge::ApprovalKey;
 use crate::permissions::{ApprovalPolicy, SandboxMode, SandboxPolicy};
 use crate::permit::{Basis, Permit};
@@ -18,7 +18,38 @@ const TOOL: &str = "apply_patch";
 pub(super) fn judge_patch(patch: ApplyPatch, bench: &Bench<'_>) -> Judgement {
     let mut grounds = Grounds::default();
     let needs = decide(&patch, bench, &mut grounds);
-    let verdict = settle(patch, needs, bench);
+    let verdict = settle(Action::ApplyPatch(patch), needs, bench);
+    Judgement { verdict, grounds }
+}
+
+/// Judges a search. Names may be seen wherever a command could see them; what may not be read is
+/// left out by whoever searches.
+pub(super) fn judge_search(search: SearchFiles, bench: &Bench<'_>) -> Judgement {
+    let mut grounds = Grounds {
+        because: "it only reads names".to_owned(),
+        ..Grounds::default()
+    };
+    let (action, bounds) = (Action::SearchFiles(search), confinement(bench, None));
+    let rule = bench
+        .rules
+        .decide_tool("file_search")
+        .filter(|rule| rule.decision != Decision::Allow);
+    let Some(rule) = rule else {
+        let verdict = Verdict::Allow(Permit::new(action, bounds, Basis::Policy));
+        return Judgement { verdict, grounds };
+    };
+    grounds.rule = Some(rule.rule.source.to_string());
+    grounds.because = in_words(&rule);
+    let needs = if is_denial(&rule) {
+        Needs::TooMuch(Denial {
+            code: DenialCode::DeniedByRule,
+            reason: grounds.because.clone(),
+            hint: None,
+        })
+    } else {
+        Needs::Question(grounds.because.clone())
+    };
+    let verdict = settle(action, needs, bench);
     Judgement { verdict, grounds }
 }
 
@@ -102,8 +133,8 @@ fn decide(patch: &ApplyPatch, bench: &Bench<'_>, grounds: &mut Grounds) -> Needs
     Needs::Nothing(basis)
 }
 
-fn settle(patch: ApplyPatch, needs: Needs, bench: &Bench<'_>) -> Verdict {
-    let (action, bounds) = (Action::ApplyPatch(patch), confinement(bench, None));
+fn settle(action: Action, needs: Needs, bench: &Bench<'_>) -> Verdict {
+    let bounds = confinement(bench, None);
     match needs {
         Needs::TooMuch(denial) => Verdict::Deny(denial),
         Needs::Nothing(basis) => Verdict::Allow(Permit::new(action, bounds, basis)),

@@ -1,0 +1,17 @@
+//! Files by name: what a person half remembers, or a pattern such as `*.test.ts`.
+//!
+//! - `index`: the names below a folder, found in parallel and kept fresh
+//! - `wanted`: what is looked for; `rank`: the best of all names
+//!
+//! Contents are not read. What ignore files leave out is left out, and so is what may not be read.
+
+mod index;
+mod rank;
+mod wanted;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use index::{Catalogue, Terrain};
+pub(crate) use rank::{Found, best};
+pub(crate) use wanted::Wanted;

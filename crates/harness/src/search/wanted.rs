@@ -1,0 +1,103 @@
+//! What is looked for: a pattern if it has `*`, `?` or `{…}` in it, and otherwise letters that a path
+//! has in this order.
+
+use globset::{GlobBuilder, GlobMatcher};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use thiserror::Error;
+
+/// What is looked for, and what is not.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(super) names: Names,
+    excluded: Gitignore,
+}
+
+/// Which names are meant.
+#[derive(Debug)]
+pub(super) enum Names {
+    /// Those that match a pattern: of the file alone, or of the whole path.
+    Glob { matcher: GlobMatcher, whole: bool },
+    /// Those with these letters in them.
+    Fuzzy(Pattern),
+}
+
+/// A search that cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(crate) enum WantedError {
+    /// Nothing to look for.
+    #[error("`pattern`: it is empty; give a part of a name, or a pattern such as `*.test.ts`")]
+    Empty,
+    /// A pattern to leave out that is none.
+    #[error("`excludePatterns`: `{pattern}` is not a pattern: {reason}")]
+    Excluded {
+        /// The pattern.
+        pattern: String,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl Wanted {
+    /// Understands a search.
+    pub(crate) fn parse(pattern: &str, excluded: &[String]) -> Result<Self, WantedError> {
+        let pattern = pattern.trim();
+        if pattern.is_empty() {
+            return Err(WantedError::Empty);
+        }
+        let mut builder = GitignoreBuilder::new("");
+        for line in excluded {
+            builder
+                .add_line(None, line)
+                .map_err(|error| WantedError::Excluded {
+                    pattern: line.clone(),
+                    reason: error.to_string(),
+                })?;
+        }
+        let excluded = builder.build().map_err(|error| WantedError::Excluded {
+            pattern: excluded.join(" "),
+            reason: error.to_string(),
+        })?;
+        Ok(Self {
+            names: glob(pattern).unwrap_or_else(|| fuzzy(pattern)),
+            excluded,
+        })
+    }
+
+    /// Whether a path is left out.
+    pub(super) fn excludes(&self, path: &str) -> bool {
+        !self.excluded.is_empty()
+            && self
+                .excluded
+                .matched_path_or_any_parents(path, false)
+                .is_ignore()
+    }
+}
+
+/// The pattern, if it is one. `[` alone does not make one: folders are called `[id]`.
+fn glob(pattern: &str) -> Option<Names> {
+    let has_braces = pattern.contains('{') && pattern.contains('}');
+    if !pattern.contains(['*', '?']) && !has_braces {
+        return None;
+    }
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
+    let matcher = GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .build()
+        .ok()?
+        .compile_matcher();
+    Some(Names::Glob {
+        whole: pattern.contains('/'),
+        matcher,
+    })
+}
+
+fn fuzzy(pattern: &str) -> Names {
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    Names::Fuzzy(Pattern::parse(
+        pattern,
+        CaseMatching::Smart,
+        Normalization::Smart,
+    ))
+}
