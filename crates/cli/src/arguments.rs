@@ -72,8 +72,15 @@ pub(crate) struct Common {
     #[arg(long, value_name = "PATH")]
     pub(crate) writable: Vec<PathBuf>,
     /// What of the network is there
-    #[arg(long, value_name = "NETWORK", value_parser = ["off", "full"])]
+    #[arg(long, value_name = "NETWORK", value_parser = ["off", "allow-list", "full"])]
     pub(crate) network: Option<String>,
+    /// A host that may be reached, such as example.com, *.example.com or db.example.com:5432 (may be
+    /// repeated); the network is an allow-list then, unless --network says otherwise
+    #[arg(long, value_name = "HOST")]
+    pub(crate) allow_host: Vec<String>,
+    /// A socket of the machine's that may be connected to, by its path (may be repeated)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) allow_socket: Vec<PathBuf>,
     /// Who answers questions: everything is approved, nothing is, or you are asked on the terminal
     #[arg(long, value_name = "WHO", default_value = "ask")]
     pub(crate) approve: Approve,

@@ -165,6 +165,34 @@ pub(crate) fn flag_values(common: &Common) -> Result<Vec<FlagValue>> {
     text("--sandbox", "sandbox.mode", common.sandbox.as_ref());
     text("--approval", "approval.policy", common.approval.as_ref());
     text("--network", "sandbox.network", common.network.as_ref());
+    if !common.allow_host.is_empty() {
+        values.push(FlagValue {
+            flag: "--allow-host".to_owned(),
+            key: "network.allow",
+            value: Value::List(common.allow_host.clone()),
+        });
+        if common.network.is_none() {
+            values.push(FlagValue {
+                flag: "--allow-host".to_owned(),
+                key: "sandbox.network",
+                value: Value::Text("allow-list".to_owned()),
+            });
+        }
+    }
+    if !common.allow_socket.is_empty() {
+        let mut sockets = Vec::new();
+        for path in &common.allow_socket {
+            let socket = path
+                .canonicalize()
+                .with_context(|| format!("--allow-socket {} cannot be used", path.display()))?;
+            sockets.push(socket.display().to_string());
+        }
+        values.push(FlagValue {
+            flag: "--allow-socket".to_owned(),
+            key: "sandbox.unix_sockets",
+            value: Value::List(sockets),
+        });
+    }
     if !common.writable.is_empty() {
         let mut roots = Vec::new();
         for path in &common.writable {

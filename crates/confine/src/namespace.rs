@@ -143,6 +143,25 @@ pub fn kernel_version() -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
+/// A socket that listens on the loopback of the calling process's network namespace, on a port of
+/// the kernel's choosing. It keeps answering there wherever its descriptor goes.
+pub fn listen_on_loopback() -> io::Result<OwnedFd> {
+    use rustix::net::{AddressFamily, SocketAddrV4, SocketFlags, SocketType};
+    const WAITING: i32 = 128;
+    let socket = rustix::net::socket_with(
+        AddressFamily::INET,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
+        None,
+    )?;
+    rustix::net::bind(
+        &socket,
+        &SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 0),
+    )?;
+    rustix::net::listen(&socket, WAITING)?;
+    Ok(socket)
+}
+
 /// Brings up the loopback of the calling process's network namespace.
 pub fn loopback_up() -> io::Result<()> {
     use std::os::fd::AsRawFd;

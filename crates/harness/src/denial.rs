@@ -32,6 +32,8 @@ pub enum DenialKind {
     Read,
     /// The network.
     Network,
+    /// A host, by the proxy: it was judged, and asked about if it could be.
+    Host,
     /// A system call.
     SystemCall,
     /// Something that only words tell of.
@@ -44,7 +46,10 @@ impl Denial {
         match self.kind {
             DenialKind::Write => format!("writing {}: {}", self.subject, self.reason),
             DenialKind::Read => format!("reading {}: {}", self.subject, self.reason),
-            DenialKind::Network | DenialKind::SystemCall | DenialKind::Unclear => {
+            DenialKind::Network
+            | DenialKind::Host
+            | DenialKind::SystemCall
+            | DenialKind::Unclear => {
                 format!("{}: {}", self.subject, self.reason)
             }
         }

@@ -3,6 +3,7 @@
 //! judge → ask → settle → record → launch → drive → record → (denied? ask again, once)
 
 mod announce;
+mod connections;
 mod desk;
 mod execute;
 mod keep;
@@ -19,7 +20,6 @@ use ringfence_jail::{Session as Jail, SessionOptions, TerminalSize, WardenProgra
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Shell};
 use ringfence_policy::judge::Escalation;
-use ringfence_policy::permissions::Network;
 use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::verdict::{Denial as Refusal, DenialCode, Judgement};
 use ringfence_policy::{Ground, Verdict};
@@ -29,11 +29,12 @@ use tokio::sync::mpsc;
 use crate::approval::Approver;
 use crate::audit::{self, AuditLog, CallId, SessionId};
 use crate::config::{Backend, Config, Degraded, ScriptRuntime};
-use crate::denial::Denial;
+use crate::denial::{Denial, DenialKind};
 use crate::error::CallError;
 use crate::event::EventSink;
 use crate::execution::{Cancel, Ending, Execution, Latch, Stopwatch, Typed};
 use crate::limit::LimitHit;
+use crate::network::{self, Injections, SessionNetwork};
 use crate::output::{Captured, Stream};
 use crate::registry::{Registry, RegistryLimits, TaskId};
 use crate::search::Catalogue;
@@ -90,6 +91,7 @@ pub struct Engine {
     pub(crate) registry: Arc<Registry>,
     pub(crate) scripts: OnceLock<Pool>,
     pub(crate) desk: Arc<Desk>,
+    pub(crate) network: Arc<SessionNetwork>,
     pub(crate) jail: Jail,
     pub(crate) journals: Option<PathBuf>,
     pub(crate) catalogue: Catalogue,
@@ -205,6 +207,9 @@ impl Engine {
             .sandbox
             .policy(&options.workspace, options.home.as_deref());
         sandbox.denied_reads.extend(options.private);
+        let injections = Injections::read(&options.config.network, &options.environment)?;
+        let mut rules = options.rules;
+        rules.extend(RuleSet::of(network::rules_of(&options.config.network)));
         let jail = Jail::open(SessionOptions {
             program: options.warden,
             workspace: options.workspace.clone(),
@@ -215,12 +220,13 @@ impl Engine {
             backend: options.config.sandbox.backend.choice(),
             container: options.config.sandbox.container(),
         })?;
-        let environment = base_environment(
+        let mut environment = base_environment(
             &options.config.environment,
             &options.environment,
             account::own_uid(),
             jail.uid(),
         );
+        environment.retain(|name, _| !injections.uses(name));
         let ground = Ground {
             cwd: options.workspace.clone(),
             workspace: options.workspace.clone(),
@@ -238,7 +244,7 @@ impl Engine {
             } else {
                 Escalation::Off
             },
-            rules: RwLock::new(options.rules),
+            rules: RwLock::new(rules),
             rules_file: options.rules_file,
             remembered: Mutex::default(),
             audit: options.audit,
@@ -257,7 +263,13 @@ impl Engine {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             })
         })?;
+        let desk = Arc::new(desk);
         let engine = Self {
+            network: Arc::new(SessionNetwork::new(
+                Arc::clone(&desk),
+                &options.config.network,
+                injections,
+            )),
             ground,
             registry: Arc::new(Registry::new(registry_limits(&options.config))),
             config: options.config,
@@ -265,7 +277,7 @@ impl Engine {
             environment,
             login: tokio::sync::OnceCell::new(),
             scripts: OnceLock::new(),
-            desk: Arc::new(desk),
+            desk,
             jail,
             journals: options.journals,
             catalogue: Catalogue::default(),
@@ -366,18 +378,17 @@ impl Engine {
         let Done::Ended(outcome) = &mut done else {
             return Ok(done);
         };
-        if outcome.denials.is_empty() || outcome.execution.ending != Ending::Exited {
+        // What was decided about a host is not asked about again by another name.
+        let mut denials = outcome.denials.clone();
+        denials.retain(|denial| denial.kind != DenialKind::Host);
+        if denials.is_empty() || outcome.execution.ending != Ending::Exited {
             return Ok(done);
         }
         let Some(how) = again else {
             outcome.not_retried = Some("it was typed into and cannot be run again".to_owned());
             return Ok(done);
         };
-        match self
-            .desk
-            .permit_retry(call, action, &outcome.denials)
-            .await?
-        {
+        match self.desk.permit_retry(call, action, &denials).await? {
             Ok(permit) => self.execute(call, permit, how, Heard::Yes).await,
             Err(refusal) => {
                 outcome.not_retried = Some(refusal.to_string());
@@ -436,8 +447,9 @@ fn refuse_what_is_not_there(config: &Config) -> Result<(), CallError> {
     if config.sandbox.backend == Backend::None && config.sandbox.mode.is_fenced() {
         return Err(ringfence_jail::LaunchError::NoFence.into());
     }
-    let (setting, instead) = match (config.sandbox.backend, config.sandbox.network) {
-        (_, Network::AllowList) => ("sandbox.network = \"allow-list\"", "use `off` or `full`"),
+    let (setting, instead) = match config.sandbox.backend {
+        _ if config.network.terminate_tls => ("network.terminate_tls = true", "leave it off"),
+        _ if !config.sandbox.unix_sockets.is_empty() => ("sandbox.unix_sockets", "leave it empty"),
         _ if config.script.runtime == ScriptRuntime::InProcess => {
             ("script.runtime = \"in-process\"", "use `quickjs`")
         }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::audit::AuditError;
+use crate::network::InjectError;
 use crate::patch::PatchError;
 use crate::registry::{ProcessId, TaskId};
 use crate::rules::RulesFileError;
@@ -150,6 +151,9 @@ pub enum CallError {
         /// How many may.
         most: usize,
     },
+    /// A header that is to be added to requests cannot be made.
+    #[error(transparent)]
+    Inject(#[from] InjectError),
     /// The command could not be started.
     #[error(transparent)]
     Launch(#[from] LaunchError),
@@ -206,6 +210,7 @@ impl CallError {
             Self::NoSuchTask { .. } => "no_such_task",
             Self::TooManyTasks { .. } => "too_many_tasks",
             Self::NotAvailable { .. } => "setting_not_available",
+            Self::Inject(_) => "inject_unusable",
             Self::Denied(denial) => denial.code.name(),
             Self::Launch(error) => error.code(),
             Self::Patch(error) => error.code(),

@@ -19,6 +19,7 @@ mod execution;
 pub mod exit_code;
 pub mod identifier;
 mod limit;
+mod network;
 pub mod output;
 mod owner;
 mod patch;
@@ -38,6 +39,7 @@ pub use execution::{
     Stopwatch, Timing, Typed, drive,
 };
 pub use limit::{Evidence, LimitHit, Unit};
+pub use network::InjectError;
 pub use patch::{HunkFailure, PatchError};
 pub use registry::{ProcessId, TaskId};
 pub use ringfence_jail as jail;

@@ -583,7 +583,7 @@ fn the_table_of_keys_is_sound() {
     for key in KEYS {
         let lists = matches!(
             key.kind,
-            Kind::Paths | Kind::RootedPaths | Kind::Names | Kind::Table
+            Kind::Paths | Kind::RootedPaths | Kind::Names | Kind::Hosts | Kind::Table
         );
         assert!(key.merge == Merge::Replace || lists, "{}", key.path());
         assert!(key.doc.ends_with('.'), "{}", key.path());

@@ -41,6 +41,8 @@ impl WardenProgram {
 pub(crate) struct Stage {
     pub(crate) socket: AsyncFd<OwnedFd>,
     pub(crate) pidfd: OwnedFd,
+    /// Listens inside the session's own network, where it has one.
+    pub(crate) outlet: Option<OwnedFd>,
 }
 
 /// Whoever answers for the end of a warden.
@@ -118,10 +120,15 @@ impl Line {
         self.on_the_way = false;
         match received {
             Some((Prepared::Stage, descriptors)) => {
-                let [socket, pidfd] =
-                    <[OwnedFd; 2]>::try_from(descriptors).map_err(|_| LaunchError::WardenGone)?;
-                let socket = nonblocking(socket).map_err(LaunchError::Warden)?;
-                Ok(Stage { socket, pidfd })
+                let mut descriptors = descriptors.into_iter();
+                let (Some(socket), Some(pidfd)) = (descriptors.next(), descriptors.next()) else {
+                    return Err(LaunchError::WardenGone);
+                };
+                Ok(Stage {
+                    socket: nonblocking(socket).map_err(LaunchError::Warden)?,
+                    pidfd,
+                    outlet: descriptors.next(),
+                })
             }
             Some((Prepared::Failed(failure), _)) => Err(LaunchError::from(failure)),
             None => Err(LaunchError::WardenGone),

@@ -15,6 +15,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 
 use crate::line;
+use crate::net::Outlet;
 use crate::terminal::Terminal;
 use crate::warden::protocol::{self, Order, Report};
 
@@ -32,6 +33,8 @@ pub struct Process {
     pub output: Option<Output>,
     exit: Option<Exit>,
     hit_later: Vec<Limit>,
+    /// Its way to the hosts that it may reach, which ends with it.
+    outlet: Option<Outlet>,
 }
 
 /// What holds the processes of a run together.
@@ -97,7 +100,13 @@ impl Process {
             output: Some(output),
             exit: None,
             hit_later: Vec::new(),
+            outlet: None,
         }
+    }
+
+    pub(crate) fn with_outlet(mut self, outlet: Option<Outlet>) -> Self {
+        self.outlet = outlet;
+        self
     }
 
     /// Waits until the command has ended. What it left running lives on. May be called again, and

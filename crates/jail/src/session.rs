@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ringfence_confine::account;
 use ringfence_policy::action::{Action, RunCommand};
@@ -18,6 +19,7 @@ use crate::backend::container::spec::Spec;
 use crate::backend::{Backend, Choice, ContainerOptions, Site, bubblewrap};
 use crate::error::LaunchError;
 use crate::line::{self, Line, Stage, WardenProgram};
+use crate::net::{self, Closed, Gate, Outlet};
 use crate::plan;
 use crate::process::{Output, Process};
 use crate::surroundings::Surroundings;
@@ -149,16 +151,34 @@ impl Session {
         self.fenced(&mut lines, sandbox, limits).await.map(|_| ())
     }
 
-    /// Runs a permitted command. Returns once its program has been executed.
+    /// Runs a permitted command. Returns once its program has been executed. With an allow-list it
+    /// reaches no host: who decides about hosts comes with [`Self::launch_through`].
     pub async fn launch(&self, permit: Permit, io: Io) -> Result<Process, LaunchError> {
+        self.launch_through(permit, io, Arc::new(Closed)).await
+    }
+
+    /// Runs a permitted command whose connections, where it has an allow-list, a gate decides
+    /// about.
+    pub async fn launch_through(
+        &self,
+        permit: Permit,
+        io: Io,
+        gate: Arc<dyn Gate>,
+    ) -> Result<Process, LaunchError> {
         let (action, confinement) = permit.redeem();
         let Action::RunCommand(command) = action else {
             return Err(LaunchError::NotACommand);
         };
-        let (stage, ground) = self.stage_for(&confinement).await?;
+        let (mut stage, ground) = self.stage_for(&confinement).await?;
+        let outlet = outlet(&mut stage, &confinement, gate)?;
         let launch = Launch {
             argv: argv(&command)?,
-            environment: environment(&command, &confinement, ground.site.backend())?,
+            environment: environment(
+                &command,
+                &confinement,
+                ground.site.backend(),
+                outlet.as_ref(),
+            )?,
             cwd: RawPath::from(command.cwd.as_path()),
             fence: ground.fence,
             limits: plan::limits(&ground.limits),
@@ -167,7 +187,9 @@ impl Session {
                 Io::Pipes(_) => None,
             },
         };
-        let process = start(stage, &launch, io, &ground.site).await?;
+        let process = start(stage, &launch, io, &ground.site)
+            .await?
+            .with_outlet(outlet);
         self.prepare_next(&ground.site).await?;
         Ok(process)
     }
@@ -358,16 +380,42 @@ fn argv(command: &RunCommand) -> Result<Vec<Vec<u8>>, LaunchError> {
         .collect()
 }
 
+/// The proxy of a run with an allow-list.
+fn outlet(
+    stage: &mut Stage,
+    confinement: &Confinement,
+    gate: Arc<dyn Gate>,
+) -> Result<Option<Outlet>, LaunchError> {
+    match confinement {
+        Confinement::Fenced { sandbox, .. } if sandbox.network == Network::AllowList => {
+            let listener = stage
+                .outlet
+                .take()
+                .ok_or_else(|| LaunchError::CannotEnforce {
+                    missing: vec![
+                    "an allow-list needs a network namespace; `sandbox.network` can be `off` or \
+                     `full` here"
+                        .to_owned(),
+                ],
+                })?;
+            let outlet = Outlet::open(listener, gate).map_err(LaunchError::Warden)?;
+            Ok(Some(outlet))
+        }
+        _ => Ok(None),
+    }
+}
+
 /// The command's environment, with the marks of the fence in it.
 fn environment(
     command: &RunCommand,
     confinement: &Confinement,
     backend: Backend,
+    outlet: Option<&Outlet>,
 ) -> Result<Vec<Vec<u8>>, LaunchError> {
     let mut environment = command.environment.clone();
     if let Confinement::Fenced { sandbox, .. } = confinement {
         environment.insert("RINGFENCE_SANDBOX".to_owned(), backend.name().to_owned());
-        if sandbox.network != Network::Full {
+        if sandbox.network == Network::Off {
             environment.insert(
                 "RINGFENCE_SANDBOX_NETWORK_DISABLED".to_owned(),
                 "1".to_owned(),
@@ -377,6 +425,15 @@ fn environment(
         if sandbox.tmp == TmpPolicy::Private && environment.contains_key("TMPDIR") {
             environment.insert("TMPDIR".to_owned(), "/tmp".to_owned());
         }
+    }
+    if let Some(outlet) = outlet {
+        let java = environment.get("JAVA_TOOL_OPTIONS").map(String::as_str);
+        let variables = net::proxy_variables(outlet.port(), java);
+        environment.extend(
+            variables
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value)),
+        );
     }
     environment
         .iter()
@@ -395,7 +452,7 @@ fn without_nul(bytes: Vec<u8>) -> Result<Vec<u8>, LaunchError> {
 /// Hands the launch to the stage and waits for its word.
 async fn start(stage: Stage, launch: &Launch, io: Io, site: &Site) -> Result<Process, LaunchError> {
     let backend = site.backend();
-    let Stage { socket, pidfd } = stage;
+    let Stage { socket, pidfd, .. } = stage;
     let (mut ends, input, output) = ends(io).map_err(LaunchError::Warden)?;
     // What `bwrap` has to say comes here, if it gives up before our program runs in it.
     let complaints = protocol::file_of(&[]).map_err(LaunchError::Warden)?;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::command_line::CommandLine;
+use crate::host::{Host, Protocol};
 
 /// The closed list of things that can be asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,12 +87,14 @@ pub struct SearchFiles {
 /// A connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connect {
-    /// The host, in canonical form.
-    pub host: String,
+    /// The tool whose command asks for it.
+    pub tool: String,
+    /// The host.
+    pub host: Host,
     /// The port.
     pub port: u16,
     /// How it is spoken to.
-    pub protocol: String,
+    pub protocol: Protocol,
 }
 
 /// A tool of another server.

@@ -3,6 +3,7 @@
 //! For a command, in this order: what it asks of the fence, what it does (facts and class), what
 //! the rules say, what the table says. Pure: everything it looks at is handed in.
 
+mod connect;
 mod files;
 
 use std::collections::BTreeSet;
@@ -12,7 +13,7 @@ use crate::classify::{self, Class, Classification};
 use crate::command_line::CommandLine;
 use crate::facts::{self, CommandText, Facts};
 use crate::ground::Ground;
-use crate::permissions::{ApprovalPolicy, Limits, SandboxMode, SandboxPolicy};
+use crate::permissions::{ApprovalPolicy, Limits, Network, SandboxMode, SandboxPolicy};
 use crate::permit::{Basis, Confinement, Permit};
 use crate::propose::{canonical, propose};
 use crate::rule::{Decision, Fence, Grant};
@@ -59,6 +60,13 @@ impl Remembered {
         self.keys.insert(key.0);
     }
 
+    /// These approvals and those.
+    pub fn with(&self, others: &Self) -> Self {
+        Self {
+            keys: self.keys.union(&others.keys).cloned().collect(),
+        }
+    }
+
     fn contains(&self, key: &ApprovalKey) -> bool {
         self.keys.contains(&key.0)
     }
@@ -84,6 +92,8 @@ impl ApprovalKey {
                     command.cwd.display()
                 )
             }
+            // A connection is the same whatever command makes it, and has no bounds of its own.
+            Action::Connect(connect) => return Self(connect::in_words(connect)),
             other => format!("{other:?}"),
         };
         let bounds = match confinement {
@@ -99,12 +109,15 @@ impl ApprovalKey {
     }
 }
 
+pub use connect::{judge_address, protocol_of_tunnel};
+
 /// Judges an action.
 pub fn judge(action: Action, bench: &Bench<'_>) -> Judgement {
     match action {
         Action::RunCommand(command) => judge_command(command, bench),
         Action::ApplyPatch(patch) => files::judge_patch(patch, bench),
         Action::SearchFiles(search) => files::judge_search(search, bench),
+        Action::Connect(connect) => connect::judge(connect, bench),
         other => judge_other(other, bench),
     }
 }
@@ -356,6 +369,12 @@ fn confinement(bench: &Bench<'_>, granted: Option<&Grant>) -> Confinement {
         sandbox
             .writable_roots
             .extend(grant.writable.iter().cloned());
+    }
+    if let Some(grant) = granted.filter(|grant| !grant.hosts.is_empty()) {
+        sandbox.granted_hosts.extend(grant.hosts.iter().cloned());
+        if sandbox.network == Network::Off {
+            sandbox.network = Network::AllowList;
+        }
     }
     Confinement::Fenced { sandbox, limits }
 }

@@ -14,6 +14,7 @@ pub mod classify;
 pub mod command_line;
 pub mod facts;
 pub mod ground;
+pub mod host;
 pub mod import;
 pub mod judge;
 pub mod permissions;

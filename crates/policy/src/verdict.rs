@@ -164,6 +164,8 @@ pub enum DenialCode {
     Aborted,
     /// Nobody answered in time.
     ApprovalTimedOut,
+    /// An address that is not an ordinary one is reached only where a rule names it.
+    AddressNotNamed,
 }
 
 impl DenialCode {
@@ -180,6 +182,7 @@ impl DenialCode {
             Self::DeniedByUser => "denied_by_user",
             Self::Aborted => "aborted",
             Self::ApprovalTimedOut => "approval_timed_out",
+            Self::AddressNotNamed => "address_not_named",
         }
     }
 }

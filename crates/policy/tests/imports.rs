@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use expect_test::{ExpectFile, expect_file};
+use ringfence_policy::host::{Host, Protocol};
 use ringfence_policy::{
     Ground, ShellKind,
     facts::{CommandText, understand},
@@ -60,7 +61,7 @@ fn codex() {
         assert_eq!(decide(&set, command), expected, "{command}");
     }
     let host = |host: &str, port| {
-        set.decide_host(host, port, "bash")
+        set.decide_host(&Host::parse(host).unwrap(), port, Protocol::Https, "bash")
             .map(|found| found.decision)
     };
     assert_eq!(host("api.github.com", 443), Some(Decision::Allow));

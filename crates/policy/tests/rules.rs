@@ -8,6 +8,7 @@ use ringfence_policy::{
     Ground, ShellKind,
     classify::Class,
     facts::{CommandText, Facts, understand},
+    host::{Host, Protocol},
     propose::{canonical, propose},
     rule::{Access, Decision, Fence, Grant, Layer, Rule},
     ruleset::{RuleDecision, RuleSet},
@@ -194,7 +195,11 @@ fn a_grant_holds_for_the_whole_only_if_every_part_has_it() {
         assert_eq!(found.grant.fence, fence, "{command}");
         assert_eq!(found.grant.writable, [Path::new("/srv/frob")], "{command}");
         assert!(
-            found.grant.hosts[0].covers("FROB.example.com.", 443),
+            found.grant.hosts[0].covers(
+                &Host::parse("FROB.example.com.").unwrap(),
+                443,
+                Protocol::Https
+            ),
             "{command}"
         );
     }
@@ -298,30 +303,70 @@ fn the_short_lists_are_rules_too() {
 }
 
 #[test]
-fn hosts_and_ports() {
+fn hosts_ports_and_protocols() {
+    use Protocol::{Http, Https, Tcp};
     let set = set(
         "[[rule]]\nhost = \"*.example.com\"\nport = [443, 80]\ndecision = \"allow\"\n\
          [[rule]]\nhost = \"db.example.com:5432\"\ndecision = \"allow\"\n\
-         [[rule]]\nhost = \"bad.example.com\"\ndecision = \"deny\"\n",
+         [[rule]]\nhost = \"bad.example.com\"\ndecision = \"deny\"\n\
+         [[rule]]\nhost = \"git.example.org\"\nprotocol = \"https\"\ndecision = \"allow\"\n\
+         [[rule]]\nhost = \"relay.example.org\"\nprotocol = [\"tcp\", \"https\"]\ndecision = \"allow\"\n\
+         [[rule]]\nhost = \"10.1.0.0/16\"\ndecision = \"allow\"\n\
+         [[rule]]\nhost = \"10.1.9.9\"\ndecision = \"deny\"\n\
+         [[rule]]\nhost = \"169.254.0.0/16\"\ndecision = \"allow\"\n\
+         [[rule]]\nhost = \"[fd00::1]:8080\"\ndecision = \"allow\"\n\
+         [[rule]]\nhost = \"*\"\nport = 8443\ndecision = \"allow\"\n",
     );
-    for (host, port, expected) in [
-        ("a.example.com", 443, "allow"),
-        ("A.EXAMPLE.com.", 80, "allow"),
-        ("a.example.com", 22, "-"),
-        ("example.com", 443, "-"),
-        ("evilexample.com", 443, "-"),
-        ("example.com.evil.org", 443, "-"),
-        ("db.example.com", 5432, "allow"),
-        ("bad.example.com", 443, "deny"),
-        ("a.example.com\0.evil", 443, "-"),
-        ("a..example.com", 443, "-"),
-        ("", 443, "-"),
+    for (host, port, protocol, expected) in [
+        ("a.example.com", 443, Https, "allow"),
+        ("A.EXAMPLE.com.", 80, Http, "allow"),
+        ("b.a.example.com", 443, Https, "allow"),
+        ("a.example.com", 22, Tcp, "-"),
+        // A port of the web's does not bring everything else along.
+        ("a.example.com", 443, Tcp, "-"),
+        ("example.com", 443, Https, "-"),
+        ("evilexample.com", 443, Https, "-"),
+        ("example.com.evil.org", 443, Https, "-"),
+        // A port of one's own does.
+        ("db.example.com", 5432, Tcp, "allow"),
+        ("db.example.com", 5433, Tcp, "-"),
+        ("bad.example.com", 443, Https, "deny"),
+        ("bad.example.com", 22, Tcp, "deny"),
+        ("git.example.org", 443, Https, "allow"),
+        ("git.example.org", 80, Http, "-"),
+        ("relay.example.org", 443, Tcp, "allow"),
+        ("10.1.2.3", 443, Https, "allow"),
+        ("0x0a010203", 443, Https, "allow"),
+        ("10.2.0.0", 443, Https, "-"),
+        ("10.1.9.9", 443, Https, "deny"),
+        ("10.1.2313", 443, Https, "deny"),
+        ("169.254.1.1", 80, Http, "allow"),
+        // A metadata address is never meant by a network around it.
+        ("169.254.169.254", 80, Http, "-"),
+        ("fd00::1", 8080, Http, "allow"),
+        // Everything means every ordinary address.
+        ("anything.test", 8443, Https, "allow"),
+        ("203.0.113.1", 8443, Https, "allow"),
+        ("127.0.0.1", 8443, Https, "-"),
+        ("::ffff:127.0.0.1", 8443, Https, "-"),
     ] {
+        let host = Host::parse(host).unwrap();
         assert_eq!(
-            shown(set.decide_host(host, port, "bash").as_ref()),
+            shown(set.decide_host(&host, port, protocol, "bash").as_ref()),
             expected,
-            "{host}:{port}"
+            "{host}:{port} {protocol}"
         );
+    }
+}
+
+#[test]
+fn a_host_rule_reads_as_it_was_written() {
+    for written in [
+        "[[rule]]\nhost = \"*.example.com\"\nport = [80, 443]\ndecision = \"allow\"\n",
+        "[[rule]]\nhost = \"10.0.0.0/8\"\nprotocol = \"tcp\"\ndecision = \"deny\"\n",
+        "[[rule]]\nhost = \"[::1]\"\nprotocol = [\"http\", \"https\"]\ndecision = \"ask\"\n",
+    ] {
+        assert_eq!(set(written).rules()[0].to_toml(), written);
     }
 }
 

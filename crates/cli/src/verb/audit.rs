@@ -147,6 +147,10 @@ fn show(entry: &Entry, as_json: bool) -> Result<()> {
             "{} answered {:?} by {} after {} ms",
             answered.call.0, answered.answer, answered.by, answered.waited_ms
         ),
+        Record::ConnectionEnded(ended) => format!(
+            "{} ended: {} connections, {} bytes sent, {} received",
+            ended.call.0, ended.connections, ended.sent_bytes, ended.received_bytes
+        ),
         Record::Outcome(outcome) => format!(
             "{} ended: exit {} after {} ms{}{}",
             outcome.call.0,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::record::{
-    ApprovalAnswered, ApprovalAsked, CallId, Command, Intent, Outcome, Record, SessionEnded,
-    SessionId, SessionStarted,
+    ApprovalAnswered, ApprovalAsked, CallId, Command, ConnectionEnded, Intent, Outcome, Record,
+    SessionEnded, SessionId, SessionStarted,
 };
 use super::redact::Redactor;
 
@@ -117,6 +117,14 @@ impl Record {
                 call(id);
                 session(of);
                 maybe(error);
+            }
+            Self::ConnectionEnded(ConnectionEnded {
+                call: id,
+                session: of,
+                ..
+            }) => {
+                call(id);
+                session(of);
             }
         }
         self

@@ -52,8 +52,8 @@ pub use log::{AuditError, AuditLog};
 pub use place::AuditPlace;
 pub use read::{Entries, Entry, ReadError, read};
 pub use record::{
-    Answer, ApprovalAnswered, ApprovalAsked, CallId, Command, Decision, Intent, Outcome, Record,
-    SessionEnded, SessionId, SessionStarted,
+    Answer, ApprovalAnswered, ApprovalAsked, CallId, Command, ConnectionEnded, Decision, Intent,
+    Outcome, Record, SessionEnded, SessionId, SessionStarted,
 };
 pub use redact::Redactor;
 pub use report::{Fault, FileReport, Finding, Report};

@@ -59,6 +59,8 @@ pub enum Record {
     ApprovalAnswered(ApprovalAnswered),
     /// A call ended.
     Outcome(Outcome),
+    /// The connections of a run to a host ended.
+    ConnectionEnded(ConnectionEnded),
 }
 
 /// A session began.
@@ -119,7 +121,7 @@ pub struct Intent {
     pub call: CallId,
     /// Its session.
     pub session: SessionId,
-    /// The script call that made this one.
+    /// The call that made this one: a script's, or the one whose command wants a connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<CallId>,
     /// The tool.
@@ -225,6 +227,23 @@ pub struct Outcome {
     pub error: Option<String>,
 }
 
+/// The connections of a run to a host ended, and the run with them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConnectionEnded {
+    /// The call that let them through; its parent is the call of the run.
+    pub call: CallId,
+    /// Its session.
+    pub session: SessionId,
+    /// How many there were.
+    pub connections: u64,
+    /// Bytes that went out.
+    pub sent_bytes: u64,
+    /// Bytes that came in.
+    pub received_bytes: u64,
+    /// How long it was from the first to the end of the run.
+    pub duration_ms: u64,
+}
+
 impl Record {
     /// The session that it belongs to.
     pub fn session(&self) -> &SessionId {
@@ -235,6 +254,7 @@ impl Record {
             Self::ApprovalAsked(record) => &record.session,
             Self::ApprovalAnswered(record) => &record.session,
             Self::Outcome(record) => &record.session,
+            Self::ConnectionEnded(record) => &record.session,
         }
     }
 
@@ -246,6 +266,7 @@ impl Record {
             Self::ApprovalAsked(record) => Some(&record.call),
             Self::ApprovalAnswered(record) => Some(&record.call),
             Self::Outcome(record) => Some(&record.call),
+            Self::ConnectionEnded(record) => Some(&record.call),
         }
     }
 }

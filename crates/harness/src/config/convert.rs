@@ -11,8 +11,9 @@ use serde::de::value::{Error as WordError, StrDeserializer};
 
 use super::resolve::Resolved;
 use super::typed::{
-    ApprovalConfig, AuditConfig, BashConfig, Config, ExposeConfig, FilesConfig, OutputConfig,
-    ProcessConfig, SandboxConfig, ScriptConfig, ScriptLimits, ShellConfig, WorkerPool,
+    ApprovalConfig, AuditConfig, BashConfig, Config, ExposeConfig, FilesConfig, NetworkConfig,
+    OutputConfig, ProcessConfig, SandboxConfig, ScriptConfig, ScriptLimits, ShellConfig,
+    WorkerPool,
 };
 use super::value::Value;
 
@@ -21,6 +22,14 @@ impl From<&Resolved> for Config {
         let from = Typed(resolved);
         Self {
             sandbox: from.sandbox(),
+            network: NetworkConfig {
+                allow: from.list("network.allow"),
+                deny: from.list("network.deny"),
+                inject: from.table("network.inject"),
+                terminate_tls: from.switch("network.terminate_tls"),
+                max_connections: from.number("network.max_connections"),
+                connect_timeout: from.millis("network.connect_timeout_ms"),
+            },
             approval: ApprovalConfig {
                 policy: from.word("approval.policy"),
                 timeout: from.millis("approval.timeout_ms"),
@@ -94,6 +103,7 @@ impl Typed<'_> {
             protected_paths: self.paths("sandbox.protected_paths"),
             unprotected_paths: self.paths("sandbox.unprotected_paths"),
             network: self.word("sandbox.network"),
+            unix_sockets: self.paths("sandbox.unix_sockets"),
             tmp: self.word("sandbox.tmp"),
             degraded: self.word("sandbox.degraded"),
             allow_disable_sandbox: self.switch("sandbox.allow_disable_sandbox"),

@@ -74,6 +74,8 @@ pub enum Kind {
     RootedPaths,
     /// A list of names.
     Names,
+    /// A list of hosts.
+    Hosts,
     /// A table of names and texts.
     Table,
 }
@@ -95,6 +97,7 @@ impl Kind {
             Self::Path => "a path in quotes".into(),
             Self::Paths | Self::RootedPaths => "a list of paths".into(),
             Self::Names => "a list of names".into(),
+            Self::Hosts => "a list of hosts".into(),
             Self::Table => "a table of names and texts".into(),
         }
     }

@@ -33,7 +33,7 @@ pub use origin::Origin;
 pub use resolve::{Part, Refusal, Resolved, Setting, resolve};
 pub use typed::{
     ApprovalConfig, AuditConfig, Backend, BashConfig, Config, ContainerEngine, Degraded,
-    ExposeConfig, OnTimeout, OutputConfig, ProcessConfig, SandboxConfig, ScriptConfig,
-    ScriptLimits, ScriptMode, ScriptRuntime, ShellConfig, WorkerPool,
+    ExposeConfig, NetworkConfig, OnTimeout, OutputConfig, ProcessConfig, SandboxConfig,
+    ScriptConfig, ScriptLimits, ScriptMode, ScriptRuntime, ShellConfig, WorkerPool,
 };
 pub use value::Value;

@@ -1,5 +1,6 @@
 //! The settings as the rest of the harness uses them: each with a type of its own.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,6 +19,8 @@ use crate::output::Ansi;
 pub struct Config {
     /// `[sandbox]`
     pub sandbox: SandboxConfig,
+    /// `[network]`
+    pub network: NetworkConfig,
     /// `[approval]`
     pub approval: ApprovalConfig,
     /// `[environment]`
@@ -69,6 +72,8 @@ pub struct SandboxConfig {
     pub unprotected_paths: Vec<PathBuf>,
     /// What of the network is there.
     pub network: Network,
+    /// Sockets of the machine's that can be connected to.
+    pub unix_sockets: Vec<PathBuf>,
     /// Which `/tmp` is there.
     pub tmp: TmpPolicy,
     /// What to do where the fence cannot hold everything.
@@ -113,6 +118,8 @@ impl SandboxConfig {
             denied_reads,
             protected_paths,
             network: self.network,
+            granted_hosts: Vec::new(),
+            unix_sockets: self.unix_sockets.clone(),
             tmp: self.tmp,
         }
     }
@@ -176,6 +183,23 @@ pub enum Degraded {
     Refuse,
     /// Run with what is left of the fence.
     Allow,
+}
+
+/// Which hosts commands may reach, and what is done on the way there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkConfig {
+    /// Hosts that may be reached.
+    pub allow: Vec<String>,
+    /// Hosts that may not.
+    pub deny: Vec<String>,
+    /// Headers to add, by host. `${NAME}` stands for a variable of the harness's environment.
+    pub inject: BTreeMap<String, String>,
+    /// Whether they are added inside TLS too.
+    pub terminate_tls: bool,
+    /// Connections of one run at once.
+    pub max_connections: u64,
+    /// How long to wait for a host to answer.
+    pub connect_timeout: Duration,
 }
 
 /// When a person is asked.

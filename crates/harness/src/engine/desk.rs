@@ -120,7 +120,7 @@ impl Desk {
     }
 
     /// Puts a question to the approver, with a limit on its time, and records both sides.
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         call: &Call,
         record: &ActionRecord,
@@ -213,7 +213,7 @@ impl Desk {
         Ok(())
     }
 
-    fn bench<'a>(&'a self, rules: &'a RuleSet, remembered: &'a Remembered) -> Bench<'a> {
+    pub(super) fn bench<'a>(&'a self, rules: &'a RuleSet, remembered: &'a Remembered) -> Bench<'a> {
         Bench {
             ground: &self.ground,
             sandbox: &self.sandbox,
@@ -243,7 +243,7 @@ impl Desk {
         }
     }
 
-    fn record_intent(
+    pub(super) fn record_intent(
         &self,
         call: &Call,
         action: &ActionRecord,

@@ -19,6 +19,7 @@ use crate::error::CallError;
 use crate::event::Event;
 use crate::execution::{Driven, Execution, OnTimeout, Outside, Running, Timing, Typed, drive};
 use crate::limit::{self, LimitHit};
+use crate::network::Refusals;
 use crate::output::{
     DeltaLimits, Deltas, Excerpt, SpillPlace, Stream, Transcript, TranscriptLimits,
 };
@@ -36,6 +37,8 @@ pub(super) struct Whereabouts {
     limits: Limits,
     timeout: Option<Duration>,
     cwd: PathBuf,
+    /// What the proxy refused it.
+    refusals: Option<Refusals>,
 }
 
 /// What is found out about a command once it has ended.
@@ -57,6 +60,7 @@ impl Whereabouts {
             },
             limits: permit.confinement().limits().clone(),
             timeout,
+            refusals: None,
             cwd: match permit.action() {
                 Action::RunCommand(command) => command.cwd.clone(),
                 _ => otherwise.to_path_buf(),
@@ -64,17 +68,27 @@ impl Whereabouts {
         }
     }
 
+    /// The same, with what the proxy will have refused.
+    pub(super) fn refused_through(self, refusals: Refusals) -> Self {
+        Self {
+            refusals: Some(refusals),
+            ..self
+        }
+    }
+
     /// What there is to say about a command that has ended.
     pub(super) fn findings(&self, execution: &Execution) -> Findings {
         let text = Excerpt::of(&execution.output.both, usize::MAX).text;
-        let denials = self.fence.as_ref().map_or_else(Vec::new, |fence| {
+        let refusals = self.refusals.as_ref();
+        let mut denials = refusals.map_or_else(Vec::new, Refusals::take);
+        denials.extend(self.fence.as_ref().map_or_else(Vec::new, |fence| {
             let scene = Scene {
                 sandbox: fence,
                 cwd: &self.cwd,
                 exit_code: execution.exit_code(),
             };
             denial::find(&scene, &text)
-        });
+        }));
         Findings {
             denials,
             limits_hit: limit::find(&self.limits, self.timeout, execution, &text),
@@ -91,7 +105,8 @@ impl Engine {
         how: How,
         heard: Heard,
     ) -> Result<Done, CallError> {
-        let whereabouts = Whereabouts::of(&permit, how.timeout, &self.ground.cwd);
+        let whereabouts = Whereabouts::of(&permit, how.timeout, &self.ground.cwd)
+            .refused_through(self.network.refusals_of(call));
         let command = super::subject(permit.action());
         let started = Instant::now();
         let driven = match self.launch_and_drive(call, permit, how, heard).await {
@@ -187,9 +202,10 @@ impl Engine {
         permit: Permit,
         io: Io,
     ) -> Result<Process, CallError> {
+        let gate = self.network.gate(call, &permit);
         tokio::select! {
             // A launch that is dropped half-way takes its command with it.
-            process = self.jail.launch(permit, io) => Ok(process?),
+            process = self.jail.launch_through(permit, io, gate) => Ok(process?),
             () = call.cancel.cancelled() => Err(CallError::Cancelled),
         }
     }

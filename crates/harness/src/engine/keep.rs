@@ -56,7 +56,8 @@ impl Engine {
         }
         let label = command.line.display();
         let permit = self.desk.permit(call, Action::RunCommand(command)).await?;
-        let whereabouts = Whereabouts::of(&permit, None, &self.ground.cwd);
+        let whereabouts = Whereabouts::of(&permit, None, &self.ground.cwd)
+            .refused_through(self.network.refusals_of(call));
         let io = match &keep {
             Keep::Session {
                 terminal: Some(size),

@@ -133,7 +133,11 @@ async fn take_login_environment(engine: &Engine, call: &Call) -> Option<BTreeMap
         );
     }
     login.map(|login| {
-        merge_login_environment(&engine.config.environment, &engine.environment, login)
+        let mut merged =
+            merge_login_environment(&engine.config.environment, &engine.environment, login);
+        // A profile may set what headers are made from.
+        merged.retain(|name, _| !engine.network.keeps(name));
+        merged
     })
 }
 

@@ -163,7 +163,11 @@ fn prepare(
 ) -> io::Result<()> {
     match fork_stage(workshop, nest) {
         Ok((stage, socket)) => {
-            let descriptors = [socket.as_fd(), stage.child.pidfd.as_fd()];
+            // Made ahead of need like the stage, and after the fork: no stage holds a copy. A run
+            // without an allow-list has it closed by the harness.
+            let outlet = workshop.outlet();
+            let mut descriptors = vec![socket.as_fd(), stage.child.pidfd.as_fd()];
+            descriptors.extend(outlet.as_ref().map(AsFd::as_fd));
             protocol::send(harness, &Prepared::Stage, &descriptors)?;
             running.push(stage);
             Ok(())

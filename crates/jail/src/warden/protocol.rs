@@ -110,7 +110,8 @@ pub(crate) enum Booted {
     Failed(Failure),
 }
 
-/// The warden's answer to a request for a stage; its socket and its pidfd come along.
+/// The warden's answer to a request for a stage; its socket and its pidfd come along, and a socket
+/// that listens on the loopback of the session's own network, where it has one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Prepared {
     Stage,

@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
@@ -52,6 +52,19 @@ impl Workshop {
             | World::BubblewrapRun
             | World::Container
             | World::Machine { .. } => 0,
+        }
+    }
+
+    /// A socket that listens inside the session's own network, for the harness to answer on. Without
+    /// a network of its own there is none, and a launch that needs one says so.
+    pub(super) fn outlet(&self) -> Option<OwnedFd> {
+        match self.world {
+            World::Namespaces { own_network, .. } | World::Bubblewrap { own_network, .. } => {
+                own_network.then(namespace::listen_on_loopback)?.ok()
+            }
+            // In one that has the machine's network nobody asks for it.
+            World::Container => namespace::listen_on_loopback().ok(),
+            World::BubblewrapRun | World::Machine { .. } => None,
         }
     }
 

@@ -6,7 +6,9 @@
 use serde_json::Value;
 
 use super::{ALLOWS_EVERYTHING, Draft, ImportError, Outcome, command_tools};
-use crate::rule::{Access, Decision, HostPattern, PathPattern, Prefix, Selector, TextPattern};
+use crate::rule::{
+    Access, Decision, HostPattern, Hosts, PathPattern, Prefix, Selector, TextPattern,
+};
 
 pub(super) fn read(file: &str, text: &str) -> Result<Draft, ImportError> {
     let unreadable = |line: usize, problem: String| ImportError::Unreadable {
@@ -265,8 +267,9 @@ fn path_rule(
 fn fetch(entry: &str, specifier: &str, decision: Decision, line: usize, draft: &mut Draft) {
     let host = specifier
         .strip_prefix("domain:")
-        .and_then(|host| HostPattern::parse(host.trim()));
-    let Some(pattern) = host.filter(|pattern| decision != Decision::Allow || pattern.host != "*")
+        .and_then(|host| HostPattern::parse(host.trim()).ok());
+    let Some(pattern) =
+        host.filter(|pattern| decision != Decision::Allow || pattern.host != Hosts::All)
     else {
         return leave(entry, decision, line, "it names no domain", draft);
     };

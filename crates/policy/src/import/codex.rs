@@ -7,7 +7,7 @@ use super::{
     Draft, ImportError, Outcome,
     starlark::{Call, Value, read as read_calls},
 };
-use crate::rule::{Decision, HostPattern, Prefix, PrefixWord, Selector};
+use crate::rule::{Decision, HostPattern, Hosts, Prefix, PrefixWord, Selector};
 
 pub(super) fn read(file: &str, text: &str) -> Result<Draft, ImportError> {
     let calls = read_calls(file, text)?;
@@ -252,7 +252,8 @@ fn network_rule(call: &Call, file: &str, draft: &mut Draft) -> Result<(), Import
         }
     };
     let original = format!("network_rule {protocol} {host}");
-    let Some(mut pattern) = HostPattern::parse(&host).filter(|pattern| pattern.host != "*") else {
+    let pattern = HostPattern::parse(&host).ok();
+    let Some(mut pattern) = pattern.filter(|pattern| pattern.host != Hosts::All) else {
         let outcome = match decision {
             Decision::Allow => Outcome::Dropped("it is no single host".into()),
             _ => Outcome::Lost("it is no single host".into()),

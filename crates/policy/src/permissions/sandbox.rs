@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::rule::HostPattern;
+
 /// The four sandbox policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -134,6 +136,11 @@ pub struct SandboxPolicy {
     pub protected_paths: Vec<PathBuf>,
     /// What of the network is there.
     pub network: Network,
+    /// Hosts that a rule about the command itself lets it reach.
+    #[serde(skip)]
+    pub granted_hosts: Vec<HostPattern>,
+    /// Sockets of the machine's, by their paths, that can be connected to.
+    pub unix_sockets: Vec<PathBuf>,
     /// Which `/tmp` is there.
     pub tmp: TmpPolicy,
 }
@@ -147,6 +154,8 @@ impl SandboxPolicy {
             denied_reads: Vec::new(),
             protected_paths: DEFAULT_PROTECTED.iter().map(PathBuf::from).collect(),
             network: Network::Off,
+            granted_hosts: Vec::new(),
+            unix_sockets: Vec::new(),
             tmp: TmpPolicy::Private,
         }
     }

@@ -10,10 +10,15 @@ pub(crate) use canonical::quoted;
 pub use canonical::{canonical, canonical_command};
 
 use crate::{
+    action::Connect,
     classify::{self, Class},
     facts::{Facts, SimpleCommand},
     ground::Ground,
-    rule::{Access, Decision, Grant, Layer, PathPattern, Prefix, Rule, Selector, Source},
+    host::Protocol,
+    rule::{
+        Access, Decision, Grant, HostPattern, Hosts, Layer, PathPattern, Prefix, Rule, Selector,
+        Source,
+    },
 };
 use width::widths;
 
@@ -56,6 +61,23 @@ impl Proposal {
 
     fn key(&self) -> Vec<String> {
         self.rules.iter().map(Rule::subject).collect()
+    }
+}
+
+/// The rule to offer for a connection that was asked about. It names the host and no more: how far
+/// up its name one owner reaches cannot be told from the name.
+pub(crate) fn propose_host(connect: &Connect) -> Proposal {
+    let own_port = !matches!(connect.port, 80 | 443);
+    let pattern = HostPattern {
+        host: Hosts::One(connect.host.clone()),
+        ports: own_port.then_some(connect.port).into_iter().collect(),
+        protocols: match connect.protocol {
+            Protocol::Tcp => vec![Protocol::Tcp],
+            Protocol::Http | Protocol::Https => Vec::new(),
+        },
+    };
+    Proposal {
+        rules: vec![allowing(Selector::Host(pattern), &Grant::default())],
     }
 }
 

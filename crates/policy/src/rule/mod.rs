@@ -16,7 +16,7 @@ use std::{fmt, path::PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use error::RuleError;
-pub use host::{HostGrant, HostPattern};
+pub use host::{HostPattern, Hosts};
 pub use path::{Access, PathPattern};
 pub use prefix::{Prefix, PrefixWord};
 pub use text::TextPattern;
@@ -88,7 +88,7 @@ pub struct Grant {
     pub writable: Vec<PathBuf>,
     /// Hosts that may be reached in addition.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<HostGrant>,
+    pub hosts: Vec<HostPattern>,
 }
 
 impl Grant {

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::host::Protocol;
+
 use super::{
-    Access, Decision, Fence, Grant, HostGrant, HostPattern, Layer, PathPattern, Prefix, PrefixWord,
+    Access, Decision, Fence, Grant, HostPattern, Hosts, Layer, PathPattern, Prefix, PrefixWord,
     Rule, RuleError, Selector, Source, TextPattern,
 };
 
@@ -40,6 +42,7 @@ struct Written {
     access: Option<Access>,
     host: Option<String>,
     port: Option<OneOrMany<u16>>,
+    protocol: Option<OneOrMany<Protocol>>,
     tool: Option<OneOrMany<String>>,
     decision: Decision,
     fence: Option<Fence>,
@@ -250,6 +253,9 @@ fn rule(written: Written, source: Source) -> Result<Rule, RuleError> {
     if written.port.is_some() && written.host.is_none() {
         return Err(here.meaningless("port", "it belongs to a rule with `host`"));
     }
+    if written.protocol.is_some() && written.host.is_none() {
+        return Err(here.meaningless("protocol", "it belongs to a rule with `host`"));
+    }
     let selector = if let Some(prefix) = written.prefix {
         let prefix = self::prefix(&here, prefix)?;
         Selector::Prefix(Prefix {
@@ -274,7 +280,11 @@ fn rule(written: Written, source: Source) -> Result<Rule, RuleError> {
         )?)
     } else if let Some(host) = written.host {
         let ports = written.port.map(OneOrMany::into_vec).unwrap_or_default();
-        Selector::Host(self::host(&here, &host, ports)?)
+        let protocols = written.protocol.map(OneOrMany::into_vec);
+        Selector::Host(HostPattern {
+            protocols: protocols.unwrap_or_default(),
+            ..self::host(&here, &host, ports)?
+        })
     } else if tools.is_empty() {
         return Err(RuleError::NoSelector {
             file: source.file,
@@ -384,9 +394,9 @@ fn path(here: &Here<'_>, written: &str, access: Access) -> Result<PathPattern, R
 }
 
 fn host(here: &Here<'_>, written: &str, ports: Vec<u16>) -> Result<HostPattern, RuleError> {
-    let fix = "write a name such as example.com, *.example.com or example.com:443";
+    let fix = "write a name such as example.com, *.example.com or example.com:443, or an address";
     let mut pattern = HostPattern::parse(written)
-        .ok_or_else(|| here.value("host", format!("`{written}` is no host"), fix))?;
+        .map_err(|error| here.value("host", format!("`{written}` is no host: {error}"), fix))?;
     if !ports.is_empty() {
         if !pattern.ports.is_empty() {
             return Err(here.value("port", "the host already names one", "name the port once"));
@@ -427,13 +437,10 @@ fn grant(
     let mut granted = Vec::new();
     for written in hosts {
         let pattern = self::host(here, written, Vec::new())?;
-        if pattern.host == "*" {
+        if pattern.host == Hosts::All {
             return Err(here.value("hosts", "`*` would reach everything", "name the hosts"));
         }
-        granted.push(HostGrant {
-            host: pattern.host,
-            port: pattern.ports.first().copied(),
-        });
+        granted.push(pattern);
     }
     Ok(Grant {
         fence: fence.unwrap_or_default(),

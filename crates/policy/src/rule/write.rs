@@ -40,7 +40,7 @@ impl Rule {
                 }
             }
             Selector::Host(pattern) => {
-                line("host", quoted(&pattern.host));
+                line("host", quoted(&pattern.host.to_string()));
                 match pattern.ports.as_slice() {
                     [] => {}
                     [one] => line("port", one.to_string()),
@@ -48,6 +48,11 @@ impl Rule {
                         let ports: Vec<String> = many.iter().map(u16::to_string).collect();
                         line("port", format!("[{}]", ports.join(", ")));
                     }
+                }
+                match pattern.protocols.as_slice() {
+                    [] => {}
+                    [one] => line("protocol", quoted(one.name())),
+                    many => line("protocol", list(many.iter().map(|one| one.name()))),
                 }
             }
             Selector::Tool => {}

@@ -15,6 +15,7 @@ use crate::{
     classify::Class,
     facts::{CommandText, Facts, understand},
     ground::Ground,
+    host::{Host, Protocol},
     rule::{Access, Decision, Grant, Layer, Rule, RuleError, Selector, Source, read_rules},
     shell::ShellKind,
 };
@@ -125,10 +126,19 @@ impl RuleSet {
     }
 
     /// What the rules say about a connection.
-    pub fn decide_host(&self, host: &str, port: u16, tool: &str) -> Option<RuleDecision> {
+    pub fn decide_host(
+        &self,
+        host: &Host,
+        port: u16,
+        protocol: Protocol,
+        tool: &str,
+    ) -> Option<RuleDecision> {
         let rules = self.index.hosts.iter().map(|at| &self.rules[*at]);
         let matching = rules.filter(|rule| match &rule.selector {
-            Selector::Host(pattern) => pattern.is_match(host, port),
+            Selector::Host(pattern) if rule.decision == Decision::Allow => {
+                pattern.covers(host, port, protocol)
+            }
+            Selector::Host(pattern) => pattern.is_match(host, port, protocol),
             _ => false,
         });
         choose(matching, tool, &format!("{host}:{port}"))

@@ -1,5 +1,6 @@
 //! Whether a value is what its key accepts.
 
+use ringfence_policy::rule::HostPattern;
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -90,6 +91,12 @@ pub(super) fn fit(key: &Key, value: Value, bases: &Bases<'_>) -> Result<Value, S
         (Kind::RootedPaths, Value::List(items)) => {
             let items = items.iter().map(|item| bases.rooted(item));
             Ok(Value::List(items.collect::<Result<_, _>>()?))
+        }
+        (Kind::Hosts, Value::List(items)) => {
+            for item in &items {
+                HostPattern::parse(item).map_err(|error| format!("{item:?}: {error}"))?;
+            }
+            Ok(Value::List(items))
         }
         (Kind::Names, Value::List(items)) if items.iter().all(|item| !item.is_empty()) => {
             Ok(Value::List(items))

@@ -102,7 +102,7 @@ fn parse_text(kind: Kind, text: &str) -> Result<Value, String> {
         },
         Kind::Choice(_) | Kind::Text | Kind::Path => Value::Text(text.to_owned()),
         Kind::Paths | Kind::RootedPaths => list(':'),
-        Kind::Names => list(','),
+        Kind::Names | Kind::Hosts => list(','),
         Kind::Table => {
             let value = DeValue::parse(text).map_err(|_| format!("{text:?}"))?;
             plain(&value).map_err(|odd| odd.found)?
