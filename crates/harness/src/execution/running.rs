@@ -16,6 +16,8 @@ use crate::output::{Captured, Stream, Transcript};
 
 /// How much is read at once.
 const CHUNK: usize = 256 * 1024;
+/// The same for one of many: smaller, so that each has its turn soon.
+const SMALL_CHUNK: usize = 32 * 1024;
 /// The same on a terminal, which never gives more than a page or two.
 const TERMINAL_CHUNK: usize = 16 * 1024;
 /// Silence after which nothing more is expected from a command that left something running.
@@ -59,6 +61,11 @@ impl Running {
     /// The time that counts against the command.
     pub(crate) fn clock(&self) -> &Stopwatch {
         &self.clock
+    }
+
+    /// From now on it is one of many that share a reader.
+    pub(crate) fn share_reader(&mut self) {
+        self.source.share_reader();
     }
 
     /// What it has printed so far.
@@ -191,6 +198,7 @@ enum Source {
 #[derive(Debug)]
 struct Pipe {
     end: Option<pipe::Receiver>,
+    chunk: usize,
     buffer: Vec<u8>,
 }
 
@@ -206,6 +214,7 @@ impl Source {
     fn pipes(stdout: pipe::Receiver, stderr: pipe::Receiver) -> Self {
         let pipe = |end| Pipe {
             end: Some(end),
+            chunk: CHUNK,
             buffer: Vec::new(),
         };
         Self::Pipes {
@@ -220,6 +229,15 @@ impl Source {
             open: true,
             buffer: Vec::new(),
         })
+    }
+
+    fn share_reader(&mut self) {
+        if let Self::Pipes { stdout, stderr } = self {
+            for pipe in [stdout, stderr] {
+                pipe.chunk = SMALL_CHUNK;
+                pipe.buffer = Vec::new();
+            }
+        }
     }
 
     fn is_open(&self) -> bool {
@@ -258,7 +276,7 @@ impl Pipe {
     async fn read(&mut self) -> io::Result<usize> {
         match &mut self.end {
             Some(end) => {
-                self.buffer.resize(CHUNK, 0);
+                self.buffer.resize(self.chunk, 0);
                 end.read(&mut self.buffer).await
             }
             None => std::future::pending().await,
@@ -267,10 +285,8 @@ impl Pipe {
 
     fn given(&mut self, count: usize) -> Option<&[u8]> {
         if count == 0 {
-            *self = Self {
-                end: None,
-                buffer: Vec::new(),
-            };
+            self.end = None;
+            self.buffer = Vec::new();
         }
         (count > 0).then(|| &self.buffer[..count])
     }

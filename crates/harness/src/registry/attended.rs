@@ -111,6 +111,7 @@ impl Attended {
     pub(crate) fn start(mut charge: Charge, layout: Layout, room: usize) -> Self {
         let (mut terminal, mut input) = (None, Input::None);
         if let Charge::Command { running, .. } = &mut charge {
+            running.share_reader();
             terminal = running.terminal();
             input = match (&terminal, running.take_input()) {
                 (Some(terminal), _) => Input::Terminal(Arc::clone(terminal)),
