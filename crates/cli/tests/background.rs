@@ -183,7 +183,7 @@ async fn an_ended_task_is_forgotten_after_its_time() {
 async fn what_takes_too_long_goes_on_in_the_background_where_configured() {
     let place = Place::new();
     let engine = configured(&place, |config| {
-        config.bash.on_timeout = OnTimeout::Background
+        config.bash.on_timeout = OnTimeout::Background;
     });
     let command = "mkfifo go; echo before; read x < go; echo after";
     let reply = call(&engine, "bash", json!({"command": command, "timeout": 300})).await;

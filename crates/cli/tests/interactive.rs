@@ -4,9 +4,13 @@
 
 mod program;
 
+use std::sync::Arc;
+
 use program::Place;
 use program::open::{Opening, code};
 use ringfence::Engine;
+use ringfence::approval::Scripted;
+use ringfence::policy::permissions::ApprovalPolicy;
 use serde_json::{Value, json};
 
 /// An open program, driven as a model would drive it.
@@ -345,4 +349,35 @@ async fn mistakes_are_named() {
         .await
         .unwrap();
     assert_eq!(reply["process_id"], "7", "{reply:#}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn what_the_fence_refused_runs_again_outside_after_a_yes() {
+    let place = Place::new();
+    let outside = place.home().join("outside");
+    for (answer, expected) in [
+        (Scripted::ApproveAll, json!(0)),
+        (
+            Scripted::DenyAll {
+                message: "no".to_owned(),
+            },
+            json!(1),
+        ),
+    ] {
+        let mut opening = Opening {
+            approver: Arc::new(answer),
+            ..Opening::default()
+        };
+        opening.config.approval.policy = ApprovalPolicy::OnFailure;
+        let engine = opening.engine(&place, &place.work());
+        let _ = std::fs::remove_file(&outside);
+        let reply = engine
+            .call("exec_command", json!({"command": ["touch", outside]}))
+            .await
+            .unwrap();
+        assert_eq!(reply["exit_code"], expected, "{reply:#}");
+        let ran_outside = expected == json!(0);
+        assert_eq!(outside.exists(), ran_outside);
+        assert_eq!(reply["not_retried"].is_string(), !ran_outside, "{reply:#}");
+    }
 }

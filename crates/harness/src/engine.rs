@@ -42,7 +42,7 @@ use crate::session::base_environment;
 pub(crate) use announce::Announced;
 pub(crate) use desk::Desk;
 pub(crate) use execute::Findings;
-pub(crate) use keep::{Keep, Opened};
+pub(crate) use keep::Again;
 
 pub use record::subject;
 
@@ -378,9 +378,7 @@ impl Engine {
         let Done::Ended(outcome) = &mut done else {
             return Ok(done);
         };
-        // What was decided about a host is not asked about again by another name.
-        let mut denials = outcome.denials.clone();
-        denials.retain(|denial| denial.kind != DenialKind::Host);
+        let denials = worth_a_retry(&outcome.denials);
         if denials.is_empty() || outcome.execution.ending != Ending::Exited {
             return Ok(done);
         }
@@ -410,6 +408,13 @@ impl Engine {
     pub(crate) fn max_output_chars(&self) -> usize {
         usize::try_from(self.config.bash.max_output_chars).unwrap_or(usize::MAX)
     }
+}
+
+/// The refusals that are a reason to ask for another try: what was decided about a host is not
+/// asked about again by another name.
+fn worth_a_retry(denials: &[Denial]) -> Vec<Denial> {
+    let not_a_host = |denial: &&Denial| denial.kind != DenialKind::Host;
+    denials.iter().filter(not_a_host).cloned().collect()
 }
 
 impl How {

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use ringfence_jail::{Exit, Input, Io, TerminalSize};
+use ringfence_policy::Permit;
 use ringfence_policy::action::{Action, RunCommand};
 
 use super::announce::Announced;
@@ -10,7 +11,7 @@ use super::execute::Whereabouts;
 use super::{Call, Engine};
 use crate::error::CallError;
 use crate::event::Event;
-use crate::execution::{Execution, Remaining, Running};
+use crate::execution::{Ending, Execution, Remaining, Running};
 use crate::output::{Transcript, TranscriptLimits};
 use crate::registry::{
     Attended, Charge, End, Epilogue, Layout, ProcessId, Registry, Reserved, TaskId,
@@ -19,53 +20,98 @@ use crate::registry::{
 /// Output that is looked at for what the fence refused; the rest is in what calls fetch.
 const LOOKED_AT: usize = 64 * 1024;
 
-/// As what a command is to stay.
+/// What came of trying a session again.
 #[derive(Debug)]
-pub(crate) enum Keep<'a> {
-    /// As a session that can be typed into.
-    Session {
-        /// Its id.
-        reserved: Reserved<'a>,
-        /// The size of its terminal; pipes if absent.
-        terminal: Option<TerminalSize>,
-    },
-    /// As a background task.
-    Task,
-}
-
-/// A command that was started to stay.
-#[derive(Debug)]
-pub(crate) enum Opened {
-    /// A session.
-    Session(ProcessId, Arc<Attended>),
-    /// A background task.
-    Task(TaskId),
+pub(crate) enum Again {
+    /// There was no reason to: the fence refused it nothing, or it still runs.
+    NotRefused,
+    /// It may not be, for this reason.
+    No(String),
+    /// It runs, outside the fence.
+    Started(Arc<Attended>),
 }
 
 impl Engine {
-    /// Starts a command that lives on when its call is over. A call that only waits for it tells
-    /// its own beginning and end.
-    pub(crate) async fn open_command(
+    /// Starts a command as a session, on a terminal of this size or on pipes. What a call tells
+    /// of itself is its own affair.
+    pub(crate) async fn open_session(
         &self,
         call: &Call,
         command: RunCommand,
-        keep: Keep<'_>,
-    ) -> Result<Opened, CallError> {
-        if matches!(keep, Keep::Task) {
-            self.registry.room_for_task()?;
-        }
+        reserved: Reserved<'_>,
+        terminal: Option<TerminalSize>,
+    ) -> Result<Arc<Attended>, CallError> {
+        let permit = self.desk.permit(call, Action::RunCommand(command)).await?;
+        self.start_session(call, permit, reserved, terminal).await
+    }
+
+    /// Starts a command as a background task.
+    pub(crate) async fn open_task(
+        &self,
+        call: &Call,
+        command: RunCommand,
+    ) -> Result<TaskId, CallError> {
+        self.registry.room_for_task()?;
         let label = command.line.display();
         let permit = self.desk.permit(call, Action::RunCommand(command)).await?;
+        let (running, whereabouts) = self.start(call, permit, Io::Pipes(Input::Null)).await?;
+        Ok(self.keep_running(call, running, whereabouts, label))
+    }
+
+    /// Starts a session once more, outside the fence, if that refused it something and whoever is
+    /// asked agrees; says why not otherwise.
+    pub(crate) async fn open_session_again(
+        &self,
+        call: &Call,
+        command: RunCommand,
+        id: &ProcessId,
+        refused: &Attended,
+        terminal: Option<TerminalSize>,
+    ) -> Result<Again, CallError> {
+        let Some(end) = refused.end() else {
+            return Ok(Again::NotRefused);
+        };
+        let denials = super::worth_a_retry(&end.findings.denials);
+        if denials.is_empty() || end.ending != Ending::Exited {
+            return Ok(Again::NotRefused);
+        }
+        let action = Action::RunCommand(command);
+        match self.desk.permit_retry(call, action, &denials).await? {
+            Err(refusal) => Ok(Again::No(refusal.to_string())),
+            Ok(permit) => {
+                self.registry.forget(id, &end);
+                let reserved = self.registry.reserve(Some(id.clone()))?;
+                let attended = self.start_session(call, permit, reserved, terminal).await?;
+                Ok(Again::Started(attended))
+            }
+        }
+    }
+
+    async fn start_session(
+        &self,
+        call: &Call,
+        permit: Permit,
+        reserved: Reserved<'_>,
+        terminal: Option<TerminalSize>,
+    ) -> Result<Arc<Attended>, CallError> {
+        let label = super::subject(permit.action());
+        let io = match terminal {
+            Some(size) => Io::Terminal(size),
+            None => Io::Pipes(Input::Pipe),
+        };
+        let (running, whereabouts) = self.start(call, permit, io).await?;
+        let attended = self.attend(call, running, Layout::Together, whereabouts);
+        reserved.keep(attended, label)
+    }
+
+    async fn start(
+        &self,
+        call: &Call,
+        permit: Permit,
+        io: Io,
+    ) -> Result<(Running, Whereabouts), CallError> {
         let whereabouts = Whereabouts::of(&permit, None, &self.ground.cwd)
             .refused_through(self.network.refusals_of(call));
-        let io = match &keep {
-            Keep::Session {
-                terminal: Some(size),
-                ..
-            } => Io::Terminal(*size),
-            Keep::Session { terminal: None, .. } => Io::Pipes(Input::Pipe),
-            Keep::Task => Io::Pipes(Input::Null),
-        };
         let started = std::time::Instant::now();
         let process = match self.launch(call, permit, io).await {
             Ok(process) => process,
@@ -81,20 +127,7 @@ impl Engine {
         };
         let transcript = Transcript::new(call.id.0.clone(), limits);
         let running = Running::new(process, transcript, call.clock.clone())?;
-        match keep {
-            Keep::Session { reserved, .. } => {
-                let id = reserved.id().clone();
-                let attended = self.attend(call, running, Layout::Together, whereabouts);
-                let attended = reserved.keep(attended, label)?;
-                Ok(Opened::Session(id, attended))
-            }
-            Keep::Task => Ok(Opened::Task(self.keep_running(
-                call,
-                running,
-                whereabouts,
-                label,
-            ))),
-        }
+        Ok((running, whereabouts))
     }
 
     /// Tells the beginning of a call that is about a kept command.

@@ -12,7 +12,7 @@ use super::command::{add, add_common, bash_like, how, in_shell, long_output, wor
 use super::content::Content;
 use super::{Tool, arguments};
 use crate::config::OnTimeout;
-use crate::engine::{Call, Done, Engine, How, Keep, Opened, Outcome, Patience};
+use crate::engine::{Call, Done, Engine, How, Outcome, Patience};
 use crate::error::CallError;
 use crate::execution::Ending;
 use crate::output::{Ansi, Captured};
@@ -72,11 +72,8 @@ async fn in_background(
     command: RunCommand,
 ) -> Result<Value, CallError> {
     let announced = engine.announce(call, &command);
-    let opened = engine.open_command(call, command, Keep::Task).await?;
+    let task = engine.open_task(call, command).await?;
     announced.end(None);
-    let Opened::Task(task) = opened else {
-        unreachable!("a task was asked for")
-    };
     Ok(started(
         &task,
         "the command runs in the background; `bash_task_output` waits for its output",

@@ -11,13 +11,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use tokio::time::Instant;
 
-use super::command::{SandboxPermissions, in_shell, workdir};
+use super::command::{SandboxPermissions, add, in_shell, workdir};
 use super::poll::{self, Size, Told, WaitFor};
 use super::{Tool, arguments};
-use crate::engine::{Call, Engine, Keep, Opened};
+use crate::engine::{Again, Call, Engine};
 use crate::error::CallError;
 use crate::output::{Ansi, TERM};
-use crate::registry::ProcessId;
+use crate::registry::{Attended, ProcessId, Until};
 
 const NAME: &str = "exec_command";
 
@@ -119,17 +119,24 @@ async fn run(
     let yield_time = arguments.yield_time_ms;
     let command = command(engine, call, arguments).await?;
     let announced = engine.announce(call, &command);
-    let keep = Keep::Session { reserved, terminal };
-    let Opened::Session(id, attended) = engine.open_command(call, command, keep).await? else {
-        unreachable!("a session was asked for")
-    };
-    // The time that a person took to answer does not count.
-    let deadline = poll::deadline(engine, yield_time, engine.config.process.yield_time)?;
-    tokio::select! {
-        () = attended.wait(&until, deadline) => {}
-        () = call.cancel.cancelled() => attended.stop().await,
+    let id = reserved.id().clone();
+    let mut attended = engine
+        .open_session(call, command.clone(), reserved, terminal)
+        .await?;
+    wait(engine, call, &attended, &until, yield_time).await?;
+    let again = engine
+        .open_session_again(call, command, &id, &attended, terminal)
+        .await?;
+    let mut not_retried = None;
+    match again {
+        Again::NotRefused => {}
+        Again::No(why) => not_retried = Some(why),
+        Again::Started(unfenced) => {
+            wait(engine, call, &unfenced, &until, yield_time).await?;
+            attended = unfenced;
+        }
     }
-    let reply = Told {
+    let mut reply = Told {
         engine,
         id: &id,
         attended: &attended,
@@ -139,12 +146,29 @@ async fn run(
         since,
     }
     .reply()?;
+    add(&mut reply, "not_retried", not_retried);
     announced.end(
         reply["exit_code"]
             .as_i64()
             .and_then(|code| i32::try_from(code).ok()),
     );
     Ok(reply)
+}
+
+/// Waits for a session that has just been started: what a person took to answer does not count.
+async fn wait(
+    engine: &Engine,
+    call: &Call,
+    attended: &Attended,
+    until: &Until,
+    yield_time: Option<u64>,
+) -> Result<(), CallError> {
+    let deadline = poll::deadline(engine, yield_time, engine.config.process.yield_time)?;
+    tokio::select! {
+        () = attended.wait(until, deadline) => {}
+        () = call.cancel.cancelled() => attended.stop().await,
+    }
+    Ok(())
 }
 
 fn bad(message: &str) -> CallError {
