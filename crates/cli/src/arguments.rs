@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::verb::{
-    audit, call, check, code, completions, config, doctor, rules, run, shell, trust,
+    audit, call, check, code, completions, config, doctor, rules, run, session, shell, trust,
 };
 
 /// Runs commands inside a fence: judged, approved, confined, bounded and recorded.
@@ -22,6 +22,7 @@ Examples:
   ringfence shell                         a shell inside the fence, to look around
   ringfence check 'rm -rf ~/projects'     what would become of a command, and why
   ringfence call bash '{\"command\": \"ls\"}'  one tool call, its reply as JSON
+  ringfence session < calls.jsonl         many tool calls that share processes and /tmp
   ringfence code untrusted.ts             code in a process of its own
   ringfence doctor                        what this machine can enforce
   ringfence audit verify                  whether the record is whole
@@ -38,6 +39,8 @@ pub(crate) enum Verb {
     Shell(shell::Arguments),
     /// Call one tool and print its reply as JSON
     Call(call::Arguments),
+    /// Call many tools in one session, as JSON lines in and out
+    Session(session::Arguments),
     /// Say what would become of a command, and why, without running it
     Check(check::Arguments),
     /// Run JavaScript or TypeScript that reaches nothing but what it is given

@@ -84,6 +84,20 @@ pub enum Event<'a> {
 }
 
 impl<'a> Event<'a> {
+    /// The call that it is about.
+    pub fn call(&self) -> &CallId {
+        match self {
+            Self::Begin { call, .. }
+            | Self::Output { call, .. }
+            | Self::NotStreamed { call, .. }
+            | Self::Progress { call, .. }
+            | Self::CanMove { call, .. }
+            | Self::Ended { call, .. }
+            | Self::Notice { call, .. }
+            | Self::End { call, .. } => call,
+        }
+    }
+
     /// The event of a delta.
     pub(crate) fn delta(call: &Call, delta: &Delta<'a>) -> Self {
         let call = call.id.clone();

@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod rules;
 pub(crate) mod run;
+pub(crate) mod session;
 pub(crate) mod shell;
 pub(crate) mod trust;
 
@@ -24,6 +25,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         Verb::Run(arguments) => run::serve(arguments).await,
         Verb::Shell(arguments) => shell::serve(arguments).await,
         Verb::Call(arguments) => call::serve(arguments).await,
+        Verb::Session(arguments) => session::serve(arguments).await,
         Verb::Check(arguments) => check::serve(&arguments),
         Verb::Code(arguments) => code::serve(arguments).await,
         Verb::Doctor(arguments) => doctor::serve(&arguments).await,

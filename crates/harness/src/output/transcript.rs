@@ -14,6 +14,16 @@ pub enum Stream {
     Stderr,
 }
 
+impl Stream {
+    /// Its name for a program.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+}
+
 /// The bounds of a transcript.
 #[derive(Debug, Clone)]
 pub struct TranscriptLimits {

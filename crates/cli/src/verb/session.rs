@@ -1,0 +1,265 @@
+//! `ringfence session`: many tool calls in one session, as JSON lines in and out.
+//!
+//! What one call starts, the next one finds: processes, background tasks, the network and `/tmp`
+//! of the session. Calls run at the same time; each is answered when it is done. The session ends
+//! with its input, once the calls under way are answered, or at once when nobody reads the answers.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Result;
+use ringfence::audit::CallId;
+use ringfence::event::{Event, EventSink};
+use ringfence::{Call, CallError, Engine, Latch};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::task::JoinSet;
+
+use crate::arguments::Common;
+use crate::opening::{self, Caller};
+
+/// Arguments of `session`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  printf '%s\\n' '{\"id\": 1, \"tool\": \"bash\", \"arguments\": {\"command\": \"ls\"}}' | ringfence session
+  mkfifo in && ringfence session --events < in
+
+Each line of input is a call: {\"id\": ID, \"tool\": NAME, \"arguments\": {…}}, where ID is any JSON
+value, or {\"cancel\": ID} to stop one, or {\"background\": ID} to move its command to the background.
+Each line of output is {\"id\": ID, \"reply\": {…}} or {\"id\": ID, \"error\": {\"code\": …, \"message\": …}},
+and with --events {\"id\": ID, \"event\": {…}} while a call runs.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    common: Common,
+    /// Tell what happens while calls run, too
+    #[arg(long)]
+    events: bool,
+}
+
+/// A line of input.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Call(Asked),
+    Cancel { cancel: Value },
+    Background { background: Value },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    id: Value,
+    tool: String,
+    #[serde(default = "nothing")]
+    arguments: Value,
+}
+
+fn nothing() -> Value {
+    json!({})
+}
+
+/// The most that a line may have.
+const LONGEST_LINE: u64 = 32 << 20;
+
+pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
+    let client = Arc::new(Client::default());
+    let sink = if arguments.events {
+        client.listener()
+    } else {
+        ringfence::event::nowhere()
+    };
+    let engine = Arc::new(opening::open(&arguments.common, Caller::Model, sink)?);
+    let mut input = BufReader::new(tokio::io::stdin());
+    let mut calls = JoinSet::new();
+    loop {
+        let line = tokio::select! {
+            line = next_line(&mut input) => line?,
+            () = client.gone.wait() => return Ok(ExitCode::FAILURE),
+        };
+        let Some(line) = line else { break };
+        if line.is_empty() {
+            continue;
+        }
+        match read(&line) {
+            Ok(Line::Call(asked)) => {
+                if let Some(call) = client.begin(&engine, &asked.id) {
+                    calls.spawn(answer(
+                        Arc::clone(&engine),
+                        Arc::clone(&client),
+                        call,
+                        asked,
+                    ));
+                }
+            }
+            Ok(Line::Cancel { cancel }) => client.with(&cancel, |call| call.cancel.cancel()),
+            Ok(Line::Background { background }) => {
+                client.with(&background, |call| call.to_background.set());
+            }
+            Err(message) => client.say(&json!({"error": {"code": "bad_line", "message": message}})),
+        }
+        while calls.try_join_next().is_some() {}
+    }
+    tokio::select! {
+        () = async { while calls.join_next().await.is_some() {} } => Ok(ExitCode::SUCCESS),
+        () = client.gone.wait() => Ok(ExitCode::FAILURE),
+    }
+}
+
+async fn answer(engine: Arc<Engine>, client: Arc<Client>, call: Call, asked: Asked) {
+    let result = engine.call_as(&call, &asked.tool, asked.arguments).await;
+    client.end(&asked.id, result);
+}
+
+/// The next line; nothing at the end of input.
+async fn next_line(input: &mut (impl AsyncBufRead + Unpin)) -> std::io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    let count = input
+        .take(LONGEST_LINE + 1)
+        .read_until(b'\n', &mut line)
+        .await?;
+    if count == 0 {
+        return Ok(None);
+    }
+    if line.len() as u64 > LONGEST_LINE {
+        let message = format!("a line of input has more than {LONGEST_LINE} bytes");
+        return Err(std::io::Error::other(message));
+    }
+    Ok(Some(line.trim_ascii().to_vec()))
+}
+
+fn read(line: &[u8]) -> Result<Line, String> {
+    let value: Value =
+        serde_json::from_slice(line).map_err(|error| format!("the line is not JSON: {error}"))?;
+    serde_json::from_value(value).map_err(|_| {
+        "a line is {\"id\": …, \"tool\": …, \"arguments\": {…}}, {\"cancel\": ID} or \
+         {\"background\": ID}"
+            .to_owned()
+    })
+}
+
+/// Whoever is at the other end of the pipes.
+#[derive(Default)]
+struct Client {
+    open: Mutex<Open>,
+    /// Nobody reads any more.
+    gone: Latch,
+}
+
+/// The calls under way.
+#[derive(Default)]
+struct Open {
+    /// By the id that the client gave.
+    calls: HashMap<String, Call>,
+    /// The client's id of a call of ours, newest last. Kept when the call is over: what it started
+    /// may end much later.
+    ids: VecDeque<(CallId, Value)>,
+}
+
+/// How many calls are remembered when they are over.
+const REMEMBERED: usize = 4096;
+
+impl Client {
+    fn begin(&self, engine: &Engine, id: &Value) -> Option<Call> {
+        let call = engine.new_call();
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.calls.contains_key(&id.to_string()) {
+            drop(open);
+            let message = "a call with this id is under way";
+            self.say(&json!({"id": id, "error": {"code": "id_in_use", "message": message}}));
+            return None;
+        }
+        open.calls.insert(id.to_string(), call.clone());
+        open.ids.push_back((call.id.clone(), id.clone()));
+        if open.ids.len() > REMEMBERED {
+            open.ids.pop_front();
+        }
+        Some(call)
+    }
+
+    fn with(&self, id: &Value, act: impl FnOnce(&Call)) {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that has been answered already needs nothing any more.
+        if let Some(call) = open.calls.get(&id.to_string()) {
+            act(call);
+        }
+    }
+
+    fn end(&self, id: &Value, result: Result<Value, CallError>) {
+        let mut answer = json!({ "id": id });
+        match result {
+            Ok(reply) => answer["reply"] = reply,
+            Err(error) => answer["error"] = error.to_json()["error"].take(),
+        }
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.calls.remove(&id.to_string());
+        drop(open);
+        self.say(&answer);
+    }
+
+    fn say(&self, line: &Value) {
+        let mut text = line.to_string();
+        text.push('\n');
+        let mut out = std::io::stdout().lock();
+        if out
+            .write_all(text.as_bytes())
+            .and_then(|()| out.flush())
+            .is_err()
+        {
+            self.gone.set();
+        }
+    }
+
+    /// A sink that tells the client.
+    fn listener(self: &Arc<Self>) -> EventSink {
+        let client = Arc::clone(self);
+        Arc::new(move |event| {
+            let open = client.open.lock().unwrap_or_else(PoisonError::into_inner);
+            let about = open.ids.iter().rev().find(|(call, _)| call == event.call());
+            let Some((_, id)) = about.cloned() else {
+                return;
+            };
+            drop(open);
+            client.say(&json!({ "id": id, "event": told(event) }));
+        })
+    }
+}
+
+/// An event as the client gets it.
+fn told(event: &Event<'_>) -> Value {
+    match event {
+        Event::Begin { tool, command, .. } => {
+            json!({"type": "begin", "tool": tool, "command": command})
+        }
+        Event::Output { stream, text, .. } => {
+            json!({"type": "output", "stream": stream.name(), "text": text})
+        }
+        Event::NotStreamed { bytes, .. } => json!({"type": "not_streamed", "bytes": bytes}),
+        Event::Progress {
+            elapsed,
+            lines,
+            bytes,
+            ..
+        } => json!({
+            "type": "progress",
+            "elapsed_ms": elapsed.as_millis(),
+            "lines": lines,
+            "bytes": bytes,
+        }),
+        Event::CanMove { .. } => json!({"type": "can_move_to_background"}),
+        Event::Ended { exit_code, .. } => json!({"type": "ended", "exit_code": exit_code}),
+        Event::Notice { text, .. } => json!({"type": "notice", "text": text}),
+        Event::End {
+            exit_code,
+            duration,
+            ..
+        } => json!({
+            "type": "end",
+            "exit_code": exit_code,
+            "duration_ms": duration.as_millis(),
+        }),
+    }
+}
