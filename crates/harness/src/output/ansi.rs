@@ -52,6 +52,9 @@ const ESC: u8 = 0x1b;
 const LATIN: u8 = 0xc2;
 
 impl Strip {
+    /// The longest beginning of a sequence that is waited for, in bytes.
+    pub(super) const LONGEST_BEGUN: usize = 4096;
+
     /// What is left of the next part of the stream.
     pub fn push<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         let begins = |byte: &u8| matches!(*byte, ESC | LATIN);
@@ -94,6 +97,21 @@ impl Strip {
             strip.step(byte, |_| passed += 1);
         }
         bytes.len()
+    }
+
+    /// How many bytes at the end are the beginning of a sequence whose rest is missing. One that
+    /// is longer than any real one does not count.
+    pub(super) fn begun_sequence(bytes: &[u8]) -> usize {
+        let last = &bytes[bytes.len().saturating_sub(Self::LONGEST_BEGUN)..];
+        let Some(start) = last.iter().rposition(|byte| *byte == ESC) else {
+            return 0;
+        };
+        let mut strip = Self::default();
+        for &byte in &last[start..] {
+            strip.step(byte, |_| {});
+        }
+        let open = !matches!(strip.state, State::Text | State::Latin);
+        if open { last.len() - start } else { 0 }
     }
 
     fn step(&mut self, byte: u8, mut keep: impl FnMut(u8)) {
@@ -199,6 +217,28 @@ mod tests {
             assert_eq!(String::from_utf8_lossy(&stripped), left, "{printed:?}");
         }
         assert_eq!(*Strip::whole(b"\xff\xc2\x1b[mx\xc2"), *b"\xff\xc2x\xc2");
+    }
+
+    #[test]
+    fn only_a_sequence_whose_rest_is_missing_counts() {
+        for (printed, begun) in [
+            ("plain", 0),
+            ("\x1b[31mred", 0),
+            ("red\x1b", 1),
+            ("red\x1b[3", 3),
+            ("\x1b[31mred\x1b]0;ti", 6),
+            ("\x1b]0;title\x07", 0),
+            ("\x1b]0;title\x1b\\", 0),
+            ("\x1b]0;line\nnext", 0),
+        ] {
+            assert_eq!(
+                Strip::begun_sequence(printed.as_bytes()),
+                begun,
+                "{printed:?}"
+            );
+        }
+        let endless = [b"\x1bP", &[b'x'; 5000][..]].concat();
+        assert_eq!(Strip::begun_sequence(&endless), 0);
     }
 
     fn printed() -> impl Strategy<Value = Vec<u8>> {

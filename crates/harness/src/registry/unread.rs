@@ -40,7 +40,7 @@ impl Unread {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.stdout.total() + self.stderr.total() == 0
+        !self.stdout.has_characters() && !self.stderr.has_characters()
     }
 
     /// Takes out what has come since the last time.
