@@ -9,14 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ringfence_jail::{Terminal, TerminalSize};
-use tokio::io::AsyncWriteExt;
-use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 
+use super::input::Input;
 use super::unread::Unread;
-use super::{End, Layout, State, Until};
+use super::{End, InputError, Layout, State, Until};
 use crate::execution::{Ending, Execution, Remaining, Running, Step, Stopwatch};
 use crate::output::{Captured, Drain, Screen, Stream};
 
@@ -51,39 +50,6 @@ pub(crate) struct Attended {
 enum Order {
     Signal(i32),
     Stop,
-}
-
-#[derive(Debug)]
-enum Input {
-    None,
-    Closed,
-    Pipe(pipe::Sender),
-    Terminal(Arc<Terminal>),
-}
-
-/// Why something could not be typed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum InputError {
-    /// The command was started without.
-    #[error("it was started without an input; start it with `exec_command` to write to it")]
-    None,
-    /// It was closed by an earlier call, or by the command.
-    #[error("its input is closed")]
-    Closed,
-    /// Only terminals have a size.
-    #[error("it does not run on a terminal; start it with `\"tty\": true`")]
-    NoTerminal,
-    /// The command does not read.
-    #[error("it does not read its input; {written} of {asked} bytes were written")]
-    Full {
-        /// What went through.
-        written: usize,
-        /// What was to be written.
-        asked: usize,
-    },
-    /// Anything else.
-    #[error("the input cannot be written: {0}")]
-    Failed(#[from] io::Error),
 }
 
 #[derive(Debug)]
@@ -199,67 +165,22 @@ impl Attended {
         self.shared.book().screen.as_ref().map(look)
     }
 
-    /// Writes to its input, byte for byte. On pipes, an interrupt character becomes the signal
-    /// that a terminal would make of it.
+    /// Types. On pipes, an interrupt character becomes the signal that a terminal would make of it.
     pub(crate) async fn write(&self, text: &[u8], deadline: Instant) -> Result<(), InputError> {
-        const INTERRUPT: u8 = 3;
         const SIGINT: i32 = 2;
+        let interrupt = || drop(self.orders.send(Order::Signal(SIGINT)));
         let mut input = self.input.lock().await;
-        let mut written = 0;
-        let whole = async {
-            match &mut *input {
-                Input::None => return Err(InputError::None),
-                Input::Closed => return Err(InputError::Closed),
-                Input::Terminal(terminal) => {
-                    while written < text.len() {
-                        written += terminal.write(&text[written..]).await?;
-                    }
-                }
-                Input::Pipe(pipe) => {
-                    while written < text.len() {
-                        if text[written] == INTERRUPT {
-                            let _ = self.orders.send(Order::Signal(SIGINT));
-                            written += 1;
-                            continue;
-                        }
-                        let rest = &text[written..];
-                        let next = rest.iter().position(|byte| *byte == INTERRUPT);
-                        written += pipe.write(&rest[..next.unwrap_or(rest.len())]).await?;
-                    }
-                }
-            }
-            Ok(())
-        };
-        match timeout_at(deadline, whole).await {
-            Ok(Err(InputError::Failed(error))) if error.kind() == io::ErrorKind::BrokenPipe => {
-                *input = Input::Closed;
-                Err(InputError::Closed)
-            }
-            Ok(result) => result,
-            Err(_) => Err(InputError::Full {
-                written,
-                asked: text.len(),
-            }),
-        }
+        input.write(text, deadline, interrupt).await
     }
 
-    /// Closes its input. A terminal gets an end-of-file character instead.
+    /// Closes its input.
     pub(crate) async fn close(&self, deadline: Instant) -> Result<(), InputError> {
-        const END_OF_FILE: &[u8] = b"\x04";
-        let on_terminal = matches!(&*self.input.lock().await, Input::Terminal(_));
-        if on_terminal {
-            return self.write(END_OF_FILE, deadline).await;
-        }
-        *self.input.lock().await = Input::Closed;
-        Ok(())
+        self.input.lock().await.close(deadline).await
     }
 
     /// Changes the size of its terminal.
     pub(crate) async fn resize(&self, size: TerminalSize) -> Result<(), InputError> {
-        let Input::Terminal(terminal) = &*self.input.lock().await else {
-            return Err(InputError::NoTerminal);
-        };
-        terminal.resize(size)?;
+        self.input.lock().await.resize(size)?;
         if let Some(screen) = &mut self.shared.book().screen {
             screen.resize(size);
         }

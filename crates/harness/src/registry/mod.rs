@@ -10,12 +10,14 @@
 
 mod attended;
 mod ending;
+mod input;
 mod store;
 mod unread;
 mod wait;
 
-pub(crate) use attended::{Attended, Charge, Epilogue, InputError};
+pub(crate) use attended::{Attended, Charge, Epilogue};
 pub(crate) use ending::{End, State};
+pub(crate) use input::InputError;
 pub(crate) use store::{Listed, Registry, RegistryLimits, Reserved};
 pub use store::{ProcessId, TaskId};
 pub(crate) use unread::Layout;
