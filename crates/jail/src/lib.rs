@@ -42,4 +42,7 @@ pub fn serve_if_asked() {
     if first.as_deref() == Some(warden::STAGE_ARGUMENT.as_ref()) {
         warden::serve_inside(arguments.next().as_deref())
     }
+    if first.as_deref() == Some(backend::container::janitor::JANITOR_ARGUMENT.as_ref()) {
+        backend::container::janitor::serve(arguments)
+    }
 }

@@ -111,8 +111,18 @@ impl Line {
         }
     }
 
-    /// Takes a stage, and has the next one made.
+    /// Takes a stage that lives. One that was made ahead may have been killed since.
     pub(crate) async fn stage(&mut self) -> Result<Stage, LaunchError> {
+        for _ in 0..3 {
+            let stage = self.next_stage().await?;
+            if !gone_within(&stage.pidfd, Duration::ZERO) {
+                return Ok(stage);
+            }
+        }
+        Err(LaunchError::WardenGone)
+    }
+
+    async fn next_stage(&mut self) -> Result<Stage, LaunchError> {
         self.ask()?;
         let received = receive::<Prepared>(self.socket()?)
             .await

@@ -16,7 +16,7 @@ pub const IMAGE: &str = "localhost/ringfence-test:1";
 const PROGRAMS: &[&str] = &[
     "bash", "git", "id", "ln", "mv", "cp", "rm", "mkdir", "mknod", "truncate", "touch", "dd",
     "tar", "find", "unshare", "nsenter", "chroot", "chmod", "chown", "cat", "ls", "seq", "sleep",
-    "test", "env", "grep",
+    "nohup", "setsid", "test", "env", "grep",
 ];
 
 /// A Podman set up for somebody.

@@ -16,6 +16,7 @@
 #![allow(missing_docs, unreachable_pub, clippy::needless_raw_string_hashes)]
 
 mod attempts;
+mod conduct;
 mod fence;
 mod probe;
 mod situation;
@@ -27,6 +28,7 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use attempts::{ATTEMPTS, Attempt};
+use conduct::CONDUCTS;
 use fence::Fence;
 use libtest_mimic::{Arguments, Failed, Trial};
 use ringfence_confine::account::Account;
@@ -59,6 +61,11 @@ fn main() {
     match arguments.get(1).map(String::as_str) {
         Some("__probe") => std::process::exit(probe::run(&arguments[2..])),
         Some("__attempt") => attempt_here(&arguments[2], &arguments[3]),
+        Some("__conduct") => conduct_here(&arguments[2], &arguments[3]),
+        Some("__harness") => {
+            let harness = conduct::be_a_harness(Where::named(&arguments[2]), &arguments[3]);
+            runtime().block_on(harness);
+        }
         _ => {}
     }
     let root = identity::is_root();
@@ -87,7 +94,32 @@ fn main() {
             trials.extend(ATTEMPTS.iter().map(|attempt| {
                 let name = format!("{}::{}::{}", situation.name(), who.name(), attempt.name);
                 let surroundings = Arc::clone(&surroundings);
-                Trial::test(name, move || outer(attempt, situation, who, &surroundings))
+                Trial::test(name, move || {
+                    let expected = situation.expected(attempt, who);
+                    outer(
+                        ["__attempt", attempt.name],
+                        expected,
+                        situation,
+                        who,
+                        &surroundings,
+                    )
+                })
+            }));
+            let conducts = CONDUCTS
+                .iter()
+                .filter(|known| known.at.contains(&situation) && known.who.contains(&who));
+            trials.extend(conducts.map(|conduct| {
+                let name = format!(
+                    "{}::{}::conduct::{}",
+                    situation.name(),
+                    who.name(),
+                    conduct.name
+                );
+                let surroundings = Arc::clone(&surroundings);
+                Trial::test(name, move || {
+                    let what = ["__conduct", conduct.name];
+                    outer(what, Expected::Held, situation, who, &surroundings)
+                })
             }));
         }
     }
@@ -166,7 +198,8 @@ impl Copy {
 
 /// Runs an attempt in a process of its own, somewhere, as somebody.
 fn outer(
-    attempt: &'static Attempt,
+    [what, name]: [&str; 2],
+    expected: Expected,
     situation: Where,
     who: Who,
     surroundings: &Surroundings,
@@ -189,10 +222,10 @@ fn outer(
         command.uid(user.uid).gid(user.gid).env("HOME", &user.home);
     }
     command.envs(variables.iter().map(|(name, value)| (name, value)));
-    let (name, value) = situation.expected(attempt, who).variable();
-    command.env(name, value);
+    let (variable, value) = expected.variable();
     let output = command
-        .args(["__attempt", situation.name(), attempt.name])
+        .env(variable, value)
+        .args([what, situation.name(), name])
         .current_dir("/")
         .output()
         .unwrap();
@@ -204,23 +237,30 @@ fn outer(
 }
 
 fn attempt_here(situation: &str, name: &str) -> ! {
-    let situation = Where::ALL
-        .into_iter()
-        .find(|known| known.name() == situation)
-        .expect("situation");
+    let situation = Where::named(situation);
     let attempt = ATTEMPTS
         .iter()
         .find(|attempt| attempt.name == name)
         .expect("attempt");
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let problem = runtime.block_on(try_both(attempt, situation));
+    let problem = runtime().block_on(try_both(attempt, situation));
     if let Some(problem) = &problem {
         println!("{problem}");
     }
     std::process::exit(i32::from(problem.is_some()));
+}
+
+fn conduct_here(situation: &str, name: &str) -> ! {
+    let conduct = CONDUCTS.iter().find(|conduct| conduct.name == name);
+    let trial = conduct::try_here(conduct.expect("conduct"), Where::named(situation));
+    runtime().block_on(trial);
+    std::process::exit(0)
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
 }
 
 /// The attempt must fail, its twin succeed, and nothing be left behind; or the policy must be

@@ -77,6 +77,8 @@ const PROBES: &[(&str, Probe)] = &[
     }),
     ("kernel_interfaces", kernel_interfaces),
     ("fork_until_refused", fork_until_refused),
+    ("serve_once", serve_once),
+    ("call_once", call_once),
     ("other_descriptors", other_descriptors),
     ("descriptors_of_init", descriptors_of_init),
 ];
@@ -508,4 +510,21 @@ fn descriptors_of_init() -> io::Result<()> {
         ways.push((format!("pidfd_getfd {number}"), asked));
     }
     any(ways)
+}
+
+/// Waits for one caller on the loopback, whose port is in the workspace.
+fn serve_once() -> io::Result<()> {
+    fs::write("/tmp/shared", "kept\n")?;
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    fs::write("port", listener.local_addr()?.port().to_string())?;
+    println!("serving");
+    listener.accept()?.0.write_all(b"hello from another run\n")
+}
+
+fn call_once() -> io::Result<()> {
+    let port: u16 = fs::read_to_string("port")?.parse().unwrap();
+    let mut text = String::new();
+    TcpStream::connect(("127.0.0.1", port))?.read_to_string(&mut text)?;
+    print!("{text}");
+    Ok(())
 }

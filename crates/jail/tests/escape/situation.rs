@@ -67,6 +67,11 @@ impl Where {
         }
     }
 
+    pub fn named(name: &str) -> Self {
+        let mut all = Self::ALL.into_iter();
+        all.find(|known| known.name() == name).expect("situation")
+    }
+
     pub fn choice(self) -> Choice {
         Choice::Only(match self {
             Self::Native | Self::Degraded => Backend::Native,

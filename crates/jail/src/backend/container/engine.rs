@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -94,6 +94,11 @@ fn ask(engine: Engine) -> Result<Found, String> {
 }
 
 impl Found {
+    /// Where its program is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether containers of this engine live in a user namespace of the caller's own.
     pub(super) fn is_rootless(&self) -> bool {
         self.engine == Engine::Podman && !rustix::process::geteuid().is_root()

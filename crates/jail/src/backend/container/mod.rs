@@ -5,11 +5,12 @@
 //! as everywhere else. No engine is asked per command: a launch costs what it costs natively.
 //!
 //! The container ends with its first process, and that one ends with the line to the harness,
-//! however the harness ends; the engine then removes it. What an engine that was itself killed has
-//! left is swept away by the next session.
+//! however the harness ends; a `janitor` then has the engine remove it. What is left even so, after
+//! a power failure, is swept away by the next session.
 
 mod bundle;
 mod engine;
+pub(crate) mod janitor;
 pub(crate) mod spec;
 mod trace;
 
@@ -26,6 +27,7 @@ use crate::warden::protocol::Boot;
 use bundle::Bundle;
 pub use engine::Engine;
 pub(crate) use engine::Found;
+use janitor::Janitor;
 use spec::Spec;
 use trace::Trace;
 
@@ -129,11 +131,13 @@ impl Starting {
         let listener = descriptor::listen(&trace.socket()).map_err(LaunchError::Warden)?;
         trace.open_socket().map_err(LaunchError::Warden)?;
         let arguments = spec::arguments(&self.spec, &found, &self.options.image, &bundle, &trace);
+        let janitor = Janitor::start(&self.program, &found, &trace).map_err(LaunchError::Warden)?;
         // From here on the container is removed however this goes on.
         let keeper = ContainerKeeper {
             found,
             trace,
             first: None,
+            janitor: Some(janitor),
         };
         let ran = keeper
             .found
@@ -152,9 +156,7 @@ impl Starting {
         let engine = found.engine.name();
         let image = self.options.image.clone();
         let asked = found.run(&["image", "inspect", &image], HOUSEKEEPING);
-        if asked
-            .is_ok_and(|asked| !asked.success && asked.stderr.to_lowercase().contains("no such"))
-        {
+        if asked.is_ok_and(|asked| !asked.success && is_unknown(&asked.stderr)) {
             return LaunchError::ImageMissing { engine, image };
         }
         let lines: Vec<&str> = said
@@ -169,12 +171,19 @@ impl Starting {
     }
 }
 
+/// Whether an engine says that it does not know an image.
+fn is_unknown(said: &str) -> bool {
+    let said = said.to_lowercase();
+    said.contains("no such image") || said.contains("image not known")
+}
+
 /// A container, which is removed with this.
 struct ContainerKeeper {
     found: Found,
     trace: Trace,
     /// The container's first process.
     first: Option<OwnedFd>,
+    janitor: Option<Janitor>,
 }
 
 impl Keeper for ContainerKeeper {
@@ -182,16 +191,14 @@ impl Keeper for ContainerKeeper {
         if let Some(first) = self.first.take() {
             gone_within(&first, PATIENCE);
         }
-        self.found.remove(self.trace.name());
-        self.trace.remove_folder();
-        self.trace.forget();
+        if let Some(mut janitor) = self.janitor.take() {
+            janitor.dismiss();
+        }
     }
 }
 
 impl Drop for ContainerKeeper {
     fn drop(&mut self) {
-        if self.trace.is_there() {
-            self.end();
-        }
+        self.end();
     }
 }

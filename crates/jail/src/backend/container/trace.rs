@@ -21,7 +21,6 @@ const PLACE: &str = "/tmp";
 #[derive(Debug)]
 pub(super) struct Trace {
     name: String,
-    there: bool,
 }
 
 impl Trace {
@@ -36,7 +35,7 @@ impl Trace {
                 .mode(0o700)
                 .create(Path::new(PLACE).join(&name))
             {
-                Ok(()) => return Self { name, there: true }.furnish(),
+                Ok(()) => return Self { name }.furnish(),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {}
                 Err(error) => return Err(error),
             }
@@ -84,14 +83,12 @@ impl Trace {
     pub(super) fn remove_folder(&self) {
         remove(&self.folder());
     }
+}
 
-    /// Whether the container may still be there.
-    pub(super) fn is_there(&self) -> bool {
-        self.there
-    }
-
-    pub(super) fn forget(&mut self) {
-        self.there = false;
+/// Removes the folder of a container.
+pub(super) fn remove_named(name: &str) {
+    if Owner::of(name).is_some() {
+        remove(&Path::new(PLACE).join(name));
     }
 }
 

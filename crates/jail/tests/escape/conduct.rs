@@ -1,0 +1,365 @@
+//! What every backend owes besides holding: sessions, terminals, signals, ends. And what a container
+//! goes through: it is stopped, its engine is killed, its image is missing, the disk is full, the
+//! harness is killed. Nothing may be left running.
+
+use std::future::Future;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
+use std::pin::Pin;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use ringfence_jail::{
+    ContainerOptions, Engine, Input, Io, LaunchError, Output, Process, Session, SessionOptions,
+    WardenProgram,
+};
+use ringfence_testkit::scratch::Scratch;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt};
+
+use crate::Who;
+use crate::fence::{Deed, Fence};
+use crate::situation::Where;
+
+/// A trial of conduct.
+pub struct Conduct {
+    pub name: &'static str,
+    pub at: &'static [Where],
+    pub who: &'static [Who],
+    pub trial: Trial,
+}
+
+type Trial = fn(Fence) -> Pin<Box<dyn Future<Output = ()>>>;
+
+const EVERYWHERE: &[Where] = &[
+    Where::Native,
+    Where::Bubblewrap,
+    Where::Container,
+    Where::Degraded,
+];
+const IN_A_CONTAINER: &[Where] = &[Where::Container];
+
+macro_rules! conduct {
+    ($name:ident, $at:expr) => {
+        conduct!($name, $at, &[Who::Root, Who::User])
+    };
+    ($name:ident, $at:expr, $who:expr) => {
+        Conduct {
+            name: stringify!($name),
+            at: $at,
+            who: $who,
+            trial: |fence| Box::pin($name(fence)),
+        }
+    };
+}
+
+/// Every trial.
+pub const CONDUCTS: &[Conduct] = &[
+    conduct!(
+        a_session_is_shared,
+        &[Where::Native, Where::Bubblewrap, Where::Container]
+    ),
+    conduct!(what_is_left_running_is_told_and_ends, EVERYWHERE),
+    conduct!(signals_and_terminals_work, EVERYWHERE),
+    conduct!(mistakes_are_named, EVERYWHERE),
+    conduct!(a_container_that_is_stopped_is_replaced, IN_A_CONTAINER),
+    conduct!(an_engine_that_is_killed_leaves_nothing, IN_A_CONTAINER),
+    conduct!(a_missing_image_is_named, IN_A_CONTAINER),
+    // It mounts small file systems.
+    conduct!(a_full_disk_is_told, IN_A_CONTAINER, &[Who::Root]),
+    conduct!(a_harness_that_is_killed_leaves_nothing, IN_A_CONTAINER),
+];
+
+/// Tries one here.
+pub async fn try_here(conduct: &Conduct, situation: Where) {
+    let mut fence = Fence::new(Scratch::new(), situation);
+    situation.adapt(&mut fence);
+    (conduct.trial)(fence).await;
+}
+
+/// A harness with a command that does not end, for the one who kills it.
+pub async fn be_a_harness(situation: Where, below: &str) {
+    let mut fence = Fence::new(Scratch::below(below.as_ref()), situation);
+    situation.adapt(&mut fence);
+    let (_process, line) = start(&fence, &endless("echo ready; exec sleep 1000")).await;
+    println!("{line}");
+    std::future::pending::<()>().await;
+}
+
+fn endless(text: &str) -> Vec<String> {
+    ["bash", "-c", text].map(str::to_owned).to_vec()
+}
+
+/// Starts a command and reads its first line.
+async fn start(fence: &Fence, argv: &[String]) -> (Process, String) {
+    let permit = fence.permit(argv.to_vec());
+    let launched = fence.session.launch(permit, Io::Pipes(Input::Null)).await;
+    let mut process = launched.expect("launch");
+    let Some(Output::Pipes { stdout, .. }) = process.output.take() else {
+        panic!("no pipes");
+    };
+    let mut lines = tokio::io::BufReader::new(stdout).lines();
+    let line = lines.next_line().await.expect("read").expect("a line");
+    // Somebody must read on.
+    tokio::spawn(async move {
+        let mut rest = Vec::new();
+        let _ = lines.into_inner().read_to_end(&mut rest).await;
+    });
+    (process, line)
+}
+
+async fn a_session_is_shared(fence: Fence) {
+    let mut serve = fence.where_.this_program();
+    serve.extend(["__probe", "serve_once"].map(str::to_owned));
+    let (server, line) = start(&fence, &serve).await;
+    assert_eq!(line, "serving");
+    let called = fence.run(Deed::Probe("call_once")).await.expect("launch");
+    assert_eq!(
+        (called.code, called.text.as_str()),
+        (0, "hello from another run\n")
+    );
+    let mut server = server;
+    assert_eq!(server.exited().await.expect("exit").code(), 0);
+    let named = fence.run(Deed::Shell("echo $RINGFENCE_SANDBOX; cat /tmp/shared"));
+    let expected = format!("{}\nkept\n", fence.where_.name());
+    assert_eq!(named.await.expect("launch").text, expected);
+}
+
+async fn what_is_left_running_is_told_and_ends(fence: Fence) {
+    let mark = format!("1000.{}", std::process::id());
+    let script =
+        format!("(setsid sleep {mark} > /dev/null 2>&1 &) ; exec > /dev/null; echo on >&2");
+    let permit = fence.permit(endless(&script));
+    let launched = fence.session.launch(permit, Io::Pipes(Input::Null)).await;
+    let mut process = launched.expect("launch");
+    let exit = process.exited().await.expect("exit");
+    assert_eq!(exit.code(), 0);
+    let left: Vec<_> = exit.left_running.iter().map(|left| &left.command).collect();
+    assert!(left.iter().any(|line| line.contains(&mark)), "{left:?}");
+    process.kill().expect("kill");
+    process.gone().await.expect("gone");
+    assert_eq!(running(&mark), Vec::<String>::new());
+}
+
+async fn signals_and_terminals_work(fence: Fence) {
+    let (mut process, _) = start(&fence, &endless("echo ready; exec sleep 1000")).await;
+    process.signal(libc::SIGTERM).expect("signal");
+    assert_eq!(
+        process.exited().await.expect("exit").code(),
+        128 + libc::SIGTERM
+    );
+    let seen = fence.run(Deed::ProbeOnTerminal("terminal_works")).await;
+    let seen = seen.expect("launch");
+    assert!(seen.code == 0 && seen.text.contains("TERMINAL"), "{seen:?}");
+}
+
+async fn mistakes_are_named(fence: Fence) {
+    let permit = fence.permit(vec!["no-such-program".into()]);
+    let error = fence.session.launch(permit, Io::Pipes(Input::Null)).await;
+    let error = error.map(|_| ()).expect_err("launched");
+    assert_eq!(error.code(), "program_not_found", "{error}");
+    let works = fence.run(Deed::Shell("echo on")).await.expect("launch");
+    assert_eq!(works.text, "on\n");
+}
+
+async fn a_container_that_is_stopped_is_replaced(fence: Fence) {
+    let (mut process, _) = start(&fence, &endless("echo ready; exec sleep 1000")).await;
+    let name = container_of(std::process::id());
+    assert!(podman(&["stop", &name]).0, "podman stop");
+    let exit = tokio::time::timeout(Duration::from_secs(20), process.exited()).await;
+    assert_eq!(exit.expect("in time").expect("exit").code(), 137);
+    process.gone().await.expect("gone");
+    let again = fence.run(Deed::Shell("echo again")).await.expect("launch");
+    assert_eq!(again.text, "again\n");
+    drop(fence);
+    assert_eq!(containers_of(std::process::id()), Vec::<String>::new());
+}
+
+async fn an_engine_that_is_killed_leaves_nothing(fence: Fence) {
+    let (mut process, _) = start(&fence, &endless("echo ready; exec sleep 1000")).await;
+    let name = container_of(std::process::id());
+    let (_, monitor) = podman(&["inspect", "--format", "{{.ConmonPidFile}}", &name]);
+    let monitor = std::fs::read_to_string(monitor.trim()).expect("the monitor's id");
+    kill(monitor.trim().parse().expect("a number"));
+    // The run goes on without its engine, and so does the session.
+    let more = fence.run(Deed::Shell("echo more")).await.expect("launch");
+    assert_eq!(more.text, "more\n");
+    process.kill().expect("kill");
+    process.gone().await.expect("gone");
+    drop(process);
+    drop(fence);
+    assert_eq!(containers_of(std::process::id()), Vec::<String>::new());
+}
+
+async fn a_missing_image_is_named(fence: Fence) {
+    let session = Session::open(SessionOptions {
+        backend: fence.where_.choice(),
+        container: ContainerOptions {
+            image: "localhost/ringfence-no-such-image:1".to_owned(),
+            engine: Some(Engine::Podman),
+        },
+        ..SessionOptions::new(WardenProgram::ThisProgram, fence.workspace())
+    });
+    let permit = fence.permit(endless("echo ran"));
+    let launched = session
+        .expect("session")
+        .launch(permit, Io::Pipes(Input::Null))
+        .await;
+    let error = launched.map(|_| ()).expect_err("launched");
+    assert!(matches!(error, LaunchError::ImageMissing { .. }), "{error}");
+    assert_eq!(error.code(), "container_image_missing");
+    assert!(error.to_string().contains("podman pull"), "{error}");
+    assert_eq!(containers_of(std::process::id()), Vec::<String>::new());
+}
+
+/// A workspace on a file system without room, and an engine whose own store has none.
+async fn a_full_disk_is_told(mut fence: Fence) {
+    let small = Mounted::at(fence.workspace().join("small"), "64k");
+    let written = fence.run(Deed::Shell("dd if=/dev/zero of=small/file bs=64k count=9"));
+    let written = written.await.expect("launch");
+    assert!(written.text.contains("No space left"), "{written:?}");
+    drop(small);
+    let store = Mounted::at(fence.workspace().join("store"), "1m");
+    let settings = format!(
+        "[storage]\ndriver = \"vfs\"\ngraphroot = \"{0}/g\"\nrunroot = \"{0}/r\"\n",
+        store.0.display()
+    );
+    let file = fence.workspace().join("storage.conf");
+    std::fs::write(&file, settings).expect("settings");
+    let before = std::env::var_os("CONTAINERS_STORAGE_CONF").expect("a store");
+    // SAFETY: this process has a single thread that touches the environment.
+    unsafe { std::env::set_var("CONTAINERS_STORAGE_CONF", &file) };
+    std::fs::write(store.0.join("filler"), vec![0; 2 << 20]).expect_err("a full disk");
+    let policy = &mut fence.sandbox;
+    policy.protected_paths.clear();
+    let session = Session::open(SessionOptions {
+        backend: fence.where_.choice(),
+        ..SessionOptions::new(WardenProgram::ThisProgram, fence.workspace())
+    });
+    let permit = fence.permit(endless("echo ran"));
+    let launched = session
+        .expect("session")
+        .launch(permit, Io::Pipes(Input::Null))
+        .await;
+    let error = launched.map(|_| ()).expect_err("launched");
+    // SAFETY: as above.
+    unsafe { std::env::set_var("CONTAINERS_STORAGE_CONF", before) };
+    assert!(error.to_string().contains("no space left"), "{error}");
+    drop(store);
+    let after = fence.run(Deed::Shell("echo after")).await.expect("launch");
+    assert_eq!(after.text, "after\n");
+}
+
+async fn a_harness_that_is_killed_leaves_nothing(fence: Fence) {
+    let this = std::env::current_exe().expect("this program");
+    let mut harness = Command::new(this)
+        .args(["__harness", fence.where_.name()])
+        .arg(fence.workspace())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a harness");
+    let mut line = String::new();
+    let stdout = harness.stdout.take().expect("stdout");
+    BufReader::new(stdout).read_line(&mut line).expect("a line");
+    assert_eq!(line, "ready\n");
+    let name = container_of(harness.id());
+    let (_, first) = podman(&["inspect", "--format", "{{.State.Pid}}", &name]);
+    let first = open_pid(first.trim().parse().expect("a number"));
+    harness.kill().expect("kill");
+    harness.wait().expect("wait");
+    assert!(ends(&first), "the container's first process lives on");
+    // The engine removes it a moment later; there is no event for that to wait for.
+    let left = (0..100).find(|_| containers_of(harness.id()).is_empty());
+    assert!(left.is_some(), "{:?}", containers_of(harness.id()));
+    // Nor is there anything else of it: the next session has nothing to sweep.
+    let left = |place: &str| {
+        let prefix = format!("ringfence-{}-{}-", namespace(), harness.id());
+        let entries = std::fs::read_dir(place).expect("a folder").flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with(&prefix)).count()
+    };
+    assert_eq!(left("/tmp"), 0);
+}
+
+/// A small file system, unmounted with this.
+struct Mounted(std::path::PathBuf);
+
+impl Mounted {
+    fn at(place: std::path::PathBuf, size: &str) -> Self {
+        std::fs::create_dir(&place).expect("a folder");
+        let done = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(&place)
+            .status();
+        assert!(done.expect("mount").success());
+        Self(place)
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").args(["-l"]).arg(&self.0).status();
+    }
+}
+
+fn podman(arguments: &[&str]) -> (bool, String) {
+    let output = Command::new("podman").args(arguments).output();
+    let output = output.expect("podman");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    (output.status.success(), text)
+}
+
+fn namespace() -> u64 {
+    std::fs::metadata("/proc/self/ns/pid")
+        .expect("namespace")
+        .ino()
+}
+
+/// The containers of a harness, running or not.
+fn containers_of(pid: u32) -> Vec<String> {
+    let filter = format!("name=ringfence-{}-{pid}-", namespace());
+    let (_, names) = podman(&["ps", "--all", "--filter", &filter, "--format", "{{.Names}}"]);
+    names.lines().map(str::to_owned).collect()
+}
+
+fn container_of(pid: u32) -> String {
+    let found = containers_of(pid);
+    assert_eq!(found.len(), 1, "{found:?}");
+    found[0].clone()
+}
+
+/// The command lines that have a mark in them.
+fn running(mark: &str) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").expect("/proc").flatten();
+    entries
+        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.starts_with("sleep") && line.contains(mark))
+        .collect()
+}
+
+fn kill(pid: i32) {
+    // SAFETY: kill takes numbers; this one is the monitor of our own container.
+    assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
+}
+
+fn open_pid(pid: i32) -> std::os::fd::OwnedFd {
+    use std::os::fd::FromRawFd;
+    // SAFETY: the call takes numbers and makes a descriptor that nobody else owns.
+    unsafe {
+        let opened = libc::syscall(libc::SYS_pidfd_open, pid, 0);
+        assert!(opened >= 0, "{}", std::io::Error::last_os_error());
+        std::os::fd::OwnedFd::from_raw_fd(i32::try_from(opened).expect("a descriptor"))
+    }
+}
+
+/// Whether a process ends, at most in twenty seconds.
+fn ends(pidfd: &std::os::fd::OwnedFd) -> bool {
+    use std::os::fd::AsRawFd;
+    let mut polled = libc::pollfd {
+        fd: pidfd.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // SAFETY: one entry, which outlives the call.
+    unsafe { libc::poll(&raw mut polled, 1, 20_000) == 1 }
+}
