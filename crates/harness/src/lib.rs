@@ -11,6 +11,7 @@ pub mod approval;
 pub mod audit;
 mod code;
 pub mod config;
+pub mod declarations;
 mod denial;
 mod engine;
 mod error;
