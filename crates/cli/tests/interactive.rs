@@ -381,3 +381,23 @@ async fn what_the_fence_refused_runs_again_outside_after_a_yes() {
         assert_eq!(reply["not_retried"].is_string(), !ran_outside, "{reply:#}");
     }
 }
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_pattern_is_found_at_the_end_of_a_flood() {
+    let place = Place::new();
+    let engine = engine(&place);
+    let command = "head -c 50000000 /dev/zero | tr '\\0' x; echo; echo found it; exec cat";
+    let reply = engine
+        .call(
+            "exec_command",
+            json!({
+                "command": command, "pattern": "found it$", "yield_time_ms": 60_000,
+                "max_output_tokens": 10,
+            }),
+        )
+        .await
+        .unwrap();
+    let output = reply["output"].as_str().unwrap();
+    assert!(output.ends_with("found it\n"), "{reply:#}");
+    assert!(reply["process_id"].is_string(), "{reply:#}");
+}

@@ -11,7 +11,7 @@ use std::time::Duration;
 use ringfence_jail::{Terminal, TerminalSize};
 use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::input::Input;
 use super::unread::Unread;
@@ -113,10 +113,22 @@ impl Attended {
 
     /// Waits for news, until the deadline.
     pub(crate) async fn wait(&self, until: &Until, deadline: Instant) {
+        // Looking for a pattern in a flood may take a fifth of the time, and not all of it. One
+        // look at little output takes next to nothing, and is not rested from.
+        const REST: u32 = 4;
+        const NOTHING: Duration = Duration::from_micros(250);
         let mut news = self.shared.news.subscribe();
-        while !self.shared.book().has(until) {
+        loop {
+            let began = Instant::now();
+            if self.shared.book().has(until) {
+                return;
+            }
+            let took = began.elapsed();
             if timeout_at(deadline, news.changed()).await.is_err() {
                 return;
+            }
+            if took > NOTHING {
+                sleep_until((began + took * REST).min(deadline)).await;
             }
         }
     }
