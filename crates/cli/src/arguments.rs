@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::verb::{
-    audit, call, check, code, completions, config, doctor, rules, run, session, shell, trust,
+    audit, call, check, code, completions, config, doctor, rules, run, script, session, shell,
+    trust,
 };
 
 /// Runs commands inside a fence: judged, approved, confined, bounded and recorded.
@@ -24,6 +25,7 @@ Examples:
   ringfence call bash '{\"command\": \"ls\"}'  one tool call, its reply as JSON
   ringfence session < calls.jsonl         many tool calls that share processes and /tmp
   ringfence code untrusted.ts             code in a process of its own
+  ringfence script fix-tests.ts           a script that calls tools
   ringfence doctor                        what this machine can enforce
   ringfence audit verify                  whether the record is whole
 
@@ -45,6 +47,8 @@ pub(crate) enum Verb {
     Check(check::Arguments),
     /// Run JavaScript or TypeScript that reaches nothing but what it is given
     Code(code::Arguments),
+    /// Run a script that calls tools
+    Script(script::Arguments),
     /// Report what this machine can enforce, and what it costs
     Doctor(doctor::Arguments),
     /// Look at the audit log

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use ringfence::approval::{Approver, Scripted};
 use ringfence::audit::{AuditLog, AuditPlace, Redactor, SystemClock};
-use ringfence::config::{self, Config, FlagValue, Resolved, Sources, Trust, Value};
+use ringfence::config::{self, Config, FlagValue, Resolved, ScriptMode, Sources, Trust, Value};
 use ringfence::event::EventSink;
 use ringfence::jail::WardenProgram;
 use ringfence::policy::permissions::ApprovalPolicy;
@@ -251,6 +251,10 @@ fn open_with(
     let mut config = Config::from(&resolved);
     if caller == Caller::Person && resolved.is_default("approval.policy") {
         config.approval.policy = ApprovalPolicy::OnFailure;
+    }
+    // Whoever starts this program is a person: scripts run unless they said otherwise.
+    if resolved.is_default("script.mode") {
+        config.script.mode = ScriptMode::Enabled;
     }
     let audit = if config.audit.enabled && recorded == Recorded::Yes {
         Some(open_audit(&places, &config)?)

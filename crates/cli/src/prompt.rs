@@ -64,6 +64,12 @@ fn describe(question: &Question, grounds: &Grounds) -> String {
         "  {}",
         ringfence::subject(question.action()).replace('\n', "\n  ")
     ));
+    if let Some(script) = &grounds.script {
+        lines.push(format!(
+            "  in a script, line {}: {}",
+            script.line, script.text
+        ));
+    }
     lines.push(format!("  why asked: {}", question.because()));
     if let ringfence::policy::Action::RunCommand(command) = question.action() {
         lines.push(format!("  in: {}", command.cwd.display()));

@@ -338,7 +338,10 @@ fn printing_a_gigabyte_needs_little_memory() {
 #[test]
 fn settings_that_are_not_served_are_refused_and_not_ignored() {
     let place = Place::new();
-    for (name, value) in [("RINGFENCE_SCRIPT_RUNTIME", "in-process")] {
+    for (name, value) in [
+        ("RINGFENCE_SCRIPT_EXPOSE_ENABLE_MCP", "true"),
+        ("RINGFENCE_SCRIPT_EXPOSE_ENABLE_HTTP", "true"),
+    ] {
         let output = place
             .ringfence(&["run", "--", "echo", "ran"])
             .env(name, value)

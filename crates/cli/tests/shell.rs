@@ -5,8 +5,6 @@
 mod program;
 
 use program::terminal::OnTerminal;
-use ringfence_testkit::require;
-
 use program::{Place, exists, gone_within_a_second};
 
 #[test]
@@ -44,24 +42,6 @@ fn keys_and_sizes_reach_the_command() {
     shell.expect("caught");
     let (code, seen) = shell.end();
     assert_eq!(code, Some(7), "{seen}");
-}
-
-#[test]
-fn a_full_screen_program_works() {
-    if !require::has_program("vim") {
-        return require::missing("vim", "a full-screen program is used");
-    }
-    let place = Place::new();
-    let arguments = ["shell", "--", "vim", "-u", "NONE", "-N", "notes.txt"];
-    let mut shell = OnTerminal::start(&place, &arguments);
-    shell.expect("notes.txt");
-    shell.press("ityped inside\x1b");
-    shell.expect("typed inside");
-    shell.press(":wq\r");
-    let (code, seen) = shell.end();
-    assert_eq!(code, Some(0), "{seen}");
-    let notes = std::fs::read_to_string(place.work().join("notes.txt")).unwrap();
-    assert_eq!(notes, "typed inside\n");
 }
 
 #[test]

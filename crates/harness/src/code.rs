@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use ringfence_policy::action::{Action, RunScript};
-use ringfence_script::{CodeExecutionResult, CodeOptions, Pool, PoolConfig, Status};
+use ringfence_script::{CodeExecutionResult, CodeOptions, RealmKind, Status, run_code_on};
 
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
@@ -49,27 +49,16 @@ impl Engine {
         Ok(result)
     }
 
-    fn pool_config(&self) -> PoolConfig {
-        let pool = &self.config.script.worker_pool;
-        PoolConfig {
-            ready: usize::try_from(pool.size).unwrap_or(usize::MAX).max(1),
-            recycle_after: if pool.reuse_workers {
-                pool.max_scripts_per_worker.max(1)
-            } else {
-                1
-            },
-            ..PoolConfig::default()
-        }
-    }
-
     async fn evaluate(
         &self,
         source: String,
         options: CodeOptions,
         deadline: Option<Duration>,
     ) -> CodeExecutionResult {
-        let pool = self.scripts.get_or_init(|| Pool::new(self.pool_config()));
-        let mut run = pool.run_code(source, options);
+        let runtime = self
+            .scripts
+            .get_or_init(|| self.new_runtime(RealmKind::Module));
+        let mut run = run_code_on(runtime.clone(), source, options);
         let Some(deadline) = deadline else {
             return run.await;
         };

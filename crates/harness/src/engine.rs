@@ -23,12 +23,12 @@ use ringfence_policy::judge::Escalation;
 use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::verdict::{Denial as Refusal, DenialCode, Judgement};
 use ringfence_policy::{Ground, Verdict};
-use ringfence_script::Pool;
+use ringfence_script::{ScriptRuntime as Runtime, WORKER_ARGUMENT, WorkerProgram};
 use tokio::sync::mpsc;
 
 use crate::approval::Approver;
 use crate::audit::{self, AuditLog, CallId, SessionId};
-use crate::config::{Backend, Config, Degraded, ScriptRuntime};
+use crate::config::{Backend, Config, Degraded};
 use crate::denial::{Denial, DenialKind};
 use crate::error::CallError;
 use crate::event::EventSink;
@@ -37,6 +37,7 @@ use crate::limit::LimitHit;
 use crate::network::{self, Injections, SessionNetwork};
 use crate::output::{Captured, Stream};
 use crate::registry::{Registry, RegistryLimits, TaskId};
+use crate::script::ScriptPlace;
 use crate::search::Catalogue;
 use crate::session::base_environment;
 pub(crate) use announce::Announced;
@@ -89,7 +90,9 @@ pub struct Engine {
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) login: tokio::sync::OnceCell<Option<BTreeMap<String, String>>>,
     pub(crate) registry: Arc<Registry>,
-    pub(crate) scripts: OnceLock<Pool>,
+    pub(crate) scripts: OnceLock<Arc<dyn Runtime>>,
+    pub(crate) tool_scripts: OnceLock<Arc<dyn Runtime>>,
+    pub(crate) worker: WorkerProgram,
     pub(crate) desk: Arc<Desk>,
     pub(crate) network: Arc<SessionNetwork>,
     pub(crate) jail: Jail,
@@ -111,6 +114,8 @@ pub struct Call {
     pub to_background: Latch,
     /// The time that counts against its limits.
     pub clock: Stopwatch,
+    /// The place in a script that makes it.
+    pub place: Option<Arc<ScriptPlace>>,
 }
 
 /// How a command is run.
@@ -210,6 +215,14 @@ impl Engine {
         let injections = Injections::read(&options.config.network, &options.environment)?;
         let mut rules = options.rules;
         rules.extend(RuleSet::of(network::rules_of(&options.config.network)));
+        // Whatever serves as warden serves scripts too.
+        let worker = match &options.warden {
+            WardenProgram::ThisProgram => WorkerProgram::CurrentExecutable,
+            WardenProgram::At(path) => WorkerProgram::Program {
+                path: path.clone(),
+                arguments: vec![WORKER_ARGUMENT.to_owned()],
+            },
+        };
         let jail = Jail::open(SessionOptions {
             program: options.warden,
             workspace: options.workspace.clone(),
@@ -277,6 +290,8 @@ impl Engine {
             environment,
             login: tokio::sync::OnceCell::new(),
             scripts: OnceLock::new(),
+            tool_scripts: OnceLock::new(),
+            worker,
             desk,
             jail,
             journals: options.journals,
@@ -452,15 +467,38 @@ fn refuse_what_is_not_there(config: &Config) -> Result<(), CallError> {
     if config.sandbox.backend == Backend::None && config.sandbox.mode.is_fenced() {
         return Err(ringfence_jail::LaunchError::NoFence.into());
     }
-    let (setting, instead) = match config.sandbox.backend {
-        _ if config.network.terminate_tls => ("network.terminate_tls = true", "leave it off"),
-        _ if !config.sandbox.unix_sockets.is_empty() => ("sandbox.unix_sockets", "leave it empty"),
-        _ if config.script.runtime == ScriptRuntime::InProcess => {
-            ("script.runtime = \"in-process\"", "use `quickjs`")
-        }
-        _ => return Ok(()),
-    };
-    Err(CallError::NotAvailable { setting, instead })
+    let expose = &config.script.expose;
+    let not_there = [
+        (
+            config.network.terminate_tls,
+            "network.terminate_tls = true",
+            "leave it off",
+        ),
+        (
+            !config.sandbox.unix_sockets.is_empty(),
+            "sandbox.unix_sockets",
+            "leave it empty",
+        ),
+        (
+            expose.enable_http,
+            "script.expose.enable_http = true",
+            "let scripts run `curl` through `exec`",
+        ),
+        (
+            expose.enable_mcp,
+            "script.expose.enable_mcp = true",
+            "leave it off",
+        ),
+        (
+            expose.enable_spawn,
+            "script.expose.enable_spawn = true",
+            "let scripts await `exec`",
+        ),
+    ];
+    match not_there.into_iter().find(|(asked, ..)| *asked) {
+        Some((_, setting, instead)) => Err(CallError::NotAvailable { setting, instead }),
+        None => Ok(()),
+    }
 }
 
 impl Drop for Engine {

@@ -65,6 +65,15 @@ pub enum Event<'a> {
         /// Its exit code.
         exit_code: i32,
     },
+    /// A script said something.
+    Said {
+        /// The call that runs the script.
+        call: CallId,
+        /// In which way.
+        tone: Tone,
+        /// What.
+        text: String,
+    },
     /// Something that a person should know and that no result says.
     Notice {
         /// The call.
@@ -94,6 +103,7 @@ impl<'a> Event<'a> {
             | Self::CanMove { call, .. }
             | Self::Ended { call, .. }
             | Self::Notice { call, .. }
+            | Self::Said { call, .. }
             | Self::End { call, .. } => call,
         }
     }
@@ -104,6 +114,28 @@ impl<'a> Event<'a> {
         match *delta {
             Delta::Text { stream, text } => Self::Output { call, stream, text },
             Delta::NotStreamed { bytes } => Self::NotStreamed { call, bytes },
+        }
+    }
+}
+
+/// In which way a script says something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// How it gets on.
+    Progress,
+    /// What it worries about.
+    Warning,
+    /// A line of its console.
+    Log,
+}
+
+impl Tone {
+    /// The name used on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Progress => "progress",
+            Self::Warning => "warning",
+            Self::Log => "log",
         }
     }
 }

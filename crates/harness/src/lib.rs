@@ -27,6 +27,7 @@ mod patch;
 mod patching;
 mod registry;
 pub mod rules;
+pub mod script;
 mod search;
 mod searching;
 pub mod session;
@@ -43,9 +44,9 @@ pub use limit::{Evidence, LimitHit, Unit};
 pub use network::InjectError;
 pub use patch::{HunkFailure, PatchError};
 pub use registry::{ProcessId, TaskId};
+pub use ringfence_dialect as dialect;
 pub use ringfence_jail as jail;
 pub use ringfence_policy as policy;
-pub use ringfence_script as script;
 
 /// Serves the entries for which the program re-executes itself. Call this first thing in `main`,
 /// while the process has a single thread; it returns at once in an ordinary start.

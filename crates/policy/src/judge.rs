@@ -162,6 +162,7 @@ fn judge_command(command: RunCommand, bench: &Bench<'_>) -> Judgement {
         facts: Some(facts),
         rule: rule.as_ref().map(|rule| rule.rule.source.to_string()),
         because: String::new(),
+        script: None,
     };
     let verdict = decide(command, class, rule, bench, &mut grounds);
     Judgement { verdict, grounds }

@@ -52,6 +52,20 @@ pub struct Grounds {
     pub rule: Option<String>,
     /// The deciding sentence.
     pub because: String,
+    /// The line of a script that asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptLine>,
+}
+
+/// The line of a script that asks for something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptLine {
+    /// The script's id.
+    pub script: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// Its text.
+    pub text: String,
 }
 
 /// Why a person is asked.

@@ -13,7 +13,13 @@ use ringfence::output::{Drain, Face, HeadTail, Screen, Stream};
 use tokio::sync::Notify;
 
 /// The terminal of this process.
-pub(crate) static FLOOR: Floor = Floor::new(to_own_output);
+pub(crate) static FLOOR: Floor = Floor(Mutex::new(State {
+    asking: false,
+    status: false,
+    mid_line: false,
+    held: None,
+    screen: None,
+}));
 
 /// Told when a question has been answered.
 static ANSWERED: Notify = Notify::const_new();
@@ -31,8 +37,6 @@ const CALM: &str = "\x1b[?1049l\x1b[?25h\x1b[m\x1b[?1000l\x1b[?1002l\x1b[?1003l\
 pub(crate) struct Floor(Mutex<State>);
 
 struct State {
-    /// Where things are written to.
-    write: fn(Stream, &[u8]) -> io::Result<()>,
     asking: bool,
     /// Whether a line about progress is to be seen.
     status: bool,
@@ -48,17 +52,6 @@ struct State {
 pub(crate) struct Asking<'a>(&'a Floor);
 
 impl Floor {
-    const fn new(write: fn(Stream, &[u8]) -> io::Result<()>) -> Self {
-        Self(Mutex::new(State {
-            write,
-            asking: false,
-            status: false,
-            mid_line: false,
-            held: None,
-            screen: None,
-        }))
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -76,10 +69,15 @@ impl Floor {
             held.push(bytes);
             return Ok(());
         }
-        state.write(stream, bytes)?;
         let on_terminal = match stream {
-            Stream::Stdout => io::stdout().is_terminal(),
-            Stream::Stderr => io::stderr().is_terminal(),
+            Stream::Stdout => {
+                write(&mut io::stdout().lock(), bytes)?;
+                io::stdout().is_terminal()
+            }
+            Stream::Stderr => {
+                write(&mut io::stderr().lock(), bytes)?;
+                io::stderr().is_terminal()
+            }
         };
         if on_terminal && let Some(last) = bytes.last() {
             state.mid_line = *last != b'\n';
@@ -91,13 +89,14 @@ impl Floor {
     pub(crate) fn say(&self, text: &str) {
         let mut state = self.lock();
         state.clear_status();
-        let _ = if state.screen.is_some() {
+        let mut stderr = io::stderr().lock();
+        if state.screen.is_some() {
             // Raw mode: lines do not begin at the left by themselves.
             let text = format!("\r\n{}", text.replace('\n', "\r\n"));
-            state.write(Stream::Stderr, text.as_bytes())
+            let _ = write(&mut stderr, text.as_bytes());
         } else {
-            state.write(Stream::Stderr, text.as_bytes())
-        };
+            let _ = write(&mut stderr, text.as_bytes());
+        }
     }
 
     /// Shows a line about progress, if there is somebody to see it and room below the output.
@@ -118,7 +117,7 @@ impl Floor {
             told.chars().take(room).collect()
         };
         state.status = true;
-        let _ = state.write(Stream::Stderr, format!("\r\x1b[K{text}").as_bytes());
+        let _ = write(&mut stderr.lock(), format!("\r\x1b[K{text}").as_bytes());
     }
 
     /// Takes the line about progress away.
@@ -132,7 +131,7 @@ impl Floor {
         state.clear_status();
         state.asking = true;
         if state.is_full_screen() {
-            let _ = state.write(Stream::Stdout, b"\x1b[?1049l\x1b[?25h\x1b[m");
+            let _ = write(&mut io::stdout().lock(), b"\x1b[?1049l\x1b[?25h\x1b[m");
         }
         Asking(self)
     }
@@ -185,21 +184,17 @@ impl Floor {
         } else {
             CALM.trim_start_matches("\x1b[?1049l")
         };
-        let _ = state.write(Stream::Stdout, calm.as_bytes());
+        let _ = write(&mut io::stdout().lock(), calm.as_bytes());
         if picture.cursor.column > 0 {
-            let _ = state.write(Stream::Stdout, b"\r\n");
+            let _ = write(&mut io::stdout().lock(), b"\r\n");
         }
     }
 }
 
 impl State {
-    fn write(&self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
-        (self.write)(stream, bytes)
-    }
-
     fn clear_status(&mut self) {
         if std::mem::take(&mut self.status) && is_ours() {
-            let _ = self.write(Stream::Stderr, b"\r\x1b[K");
+            let _ = write(&mut io::stderr().lock(), b"\r\x1b[K");
         }
     }
 
@@ -214,17 +209,18 @@ impl Drop for Asking<'_> {
         let mut state = self.0.lock();
         state.asking = false;
         if state.is_full_screen() {
-            let _ = state.write(Stream::Stdout, b"\x1b[?1049h\x1b[2J");
+            let _ = write(&mut io::stdout().lock(), b"\x1b[?1049h\x1b[2J");
             REDRAW.notify_one();
         }
         if let Some(mut held) = state.held.take() {
             let held = held.drain(Drain::Everything);
-            let _ = state.write(Stream::Stdout, held.head());
+            let mut stdout = io::stdout().lock();
+            let _ = write(&mut stdout, held.head());
             if held.dropped() > 0 {
                 let notice = format!("\r\n[… {} bytes not shown …]\r\n", held.dropped());
-                let _ = state.write(Stream::Stdout, notice.as_bytes());
+                let _ = write(&mut stdout, notice.as_bytes());
             }
-            let _ = state.write(Stream::Stdout, &held.tail());
+            let _ = write(&mut stdout, &held.tail());
         }
         ANSWERED.notify_waiters();
     }
@@ -243,15 +239,9 @@ fn is_a_job() -> bool {
     rustix::process::getsid(None).is_ok_and(|session| session != group)
 }
 
-fn to_own_output(stream: Stream, bytes: &[u8]) -> io::Result<()> {
-    fn all(mut to: impl Write, bytes: &[u8]) -> io::Result<()> {
-        to.write_all(bytes)?;
-        to.flush()
-    }
-    match stream {
-        Stream::Stdout => all(io::stdout().lock(), bytes),
-        Stream::Stderr => all(io::stderr().lock(), bytes),
-    }
+fn write(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    to.write_all(bytes)?;
+    to.flush()
 }
 
 /// A line about a command that takes its time.
@@ -282,78 +272,7 @@ fn offer() -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-
     use super::*;
-
-    const SIZE: TerminalSize = TerminalSize {
-        rows: 24,
-        columns: 80,
-    };
-
-    thread_local! {
-        static SEEN: RefCell<String> = const { RefCell::new(String::new()) };
-    }
-
-    #[allow(clippy::unnecessary_wraps, reason = "it stands in for what can fail")]
-    fn to_memory(_: Stream, bytes: &[u8]) -> io::Result<()> {
-        SEEN.with_borrow_mut(|seen| seen.push_str(std::str::from_utf8(bytes).unwrap()));
-        Ok(())
-    }
-
-    fn seen() -> String {
-        SEEN.take()
-    }
-
-    #[test]
-    fn output_waits_while_somebody_is_asked() {
-        let floor = Floor::new(to_memory);
-        floor.print(Stream::Stdout, b"before\n").unwrap();
-        let asking = floor.ask();
-        floor.print(Stream::Stdout, b"during\n").unwrap();
-        assert_eq!(seen(), "before\n");
-        assert_eq!(floor.unless_asking(|| "keys"), None);
-        drop(asking);
-        assert_eq!(seen(), "during\n");
-        assert_eq!(floor.unless_asking(|| "keys"), Some("keys"));
-    }
-
-    #[test]
-    fn a_full_screen_program_steps_aside_and_comes_back() {
-        let floor = Floor::new(to_memory);
-        floor.open_screen(SIZE);
-        floor.print(Stream::Stdout, b"\x1b[?1049hedit").unwrap();
-        seen();
-        let asking = floor.ask();
-        assert!(seen().starts_with("\x1b[?1049l"));
-        floor.print(Stream::Stdout, b"drawn").unwrap();
-        drop(asking);
-        assert_eq!(seen(), "\x1b[?1049h\x1b[2Jdrawn");
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()
-            .unwrap();
-        // It is told to draw itself anew.
-        let told =
-            async { tokio::time::timeout(Duration::from_secs(5), floor.must_redraw()).await };
-        assert!(runtime.block_on(told).is_ok());
-        floor.close_screen();
-        assert!(seen().starts_with(CALM));
-    }
-
-    #[test]
-    fn what_waits_is_bounded() {
-        let floor = Floor::new(to_memory);
-        let asking = floor.ask();
-        for _ in 0..20 {
-            floor.print(Stream::Stdout, &[b'x'; 100_000]).unwrap();
-        }
-        drop(asking);
-        let seen = seen();
-        let dropped = 2_000_000 - HELD_BYTES;
-        let notice = format!("[… {dropped} bytes not shown …]");
-        assert!(seen.len() < HELD_BYTES + 100 && seen.contains(&notice));
-    }
 
     #[test]
     fn progress_is_told_in_words() {

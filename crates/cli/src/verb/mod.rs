@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod rules;
 pub(crate) mod run;
+pub(crate) mod script;
 pub(crate) mod session;
 pub(crate) mod shell;
 pub(crate) mod trust;
@@ -28,6 +29,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         Verb::Session(arguments) => session::serve(arguments).await,
         Verb::Check(arguments) => check::serve(&arguments),
         Verb::Code(arguments) => code::serve(arguments).await,
+        Verb::Script(arguments) => script::serve(arguments).await,
         Verb::Doctor(arguments) => doctor::serve(&arguments).await,
         Verb::Audit(arguments) => audit::serve(&arguments),
         Verb::Config(arguments) => config::serve(&arguments),

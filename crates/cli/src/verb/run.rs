@@ -111,7 +111,7 @@ const STOP: i32 = Signal::TSTP.as_raw();
 
 /// Cancels the command at Ctrl-C and its like. Never comes back with anything but an error: the
 /// cancelled command's outcome is what ends the wait.
-async fn stop_on_signal(cancel: &Cancel) -> Result<Outcome> {
+pub(crate) async fn stop_on_signal<T>(cancel: &Cancel) -> Result<T> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;

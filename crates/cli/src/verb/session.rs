@@ -251,6 +251,9 @@ fn told(event: &Event<'_>) -> Value {
         }),
         Event::CanMove { .. } => json!({"type": "can_move_to_background"}),
         Event::Ended { exit_code, .. } => json!({"type": "ended", "exit_code": exit_code}),
+        Event::Said { tone, text, .. } => {
+            json!({"type": "said", "tone": tone.name(), "text": text})
+        }
         Event::Notice { text, .. } => json!({"type": "notice", "text": text}),
         Event::End {
             exit_code,

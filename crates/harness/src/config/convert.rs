@@ -137,6 +137,9 @@ impl Typed<'_> {
     fn script(&self) -> ScriptConfig {
         ScriptConfig {
             mode: self.word("script.mode"),
+            enabled_providers: self.list("script.enabled_providers"),
+            dry_run_providers: self.list("script.dry_run_providers"),
+            disabled_providers: self.list("script.disabled_providers"),
             runtime: self.word("script.runtime"),
             limits: ScriptLimits {
                 timeout: self.millis("script.limits.timeout_ms"),

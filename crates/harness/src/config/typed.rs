@@ -316,6 +316,12 @@ pub struct FilesConfig {
 pub struct ScriptConfig {
     /// Whether they run.
     pub mode: ScriptMode,
+    /// Providers whose scripts run.
+    pub enabled_providers: Vec<String>,
+    /// Providers whose scripts are only checked.
+    pub dry_run_providers: Vec<String>,
+    /// Providers whose scripts do not run.
+    pub disabled_providers: Vec<String>,
     /// What runs them.
     pub runtime: ScriptRuntime,
     /// `[script.limits]`

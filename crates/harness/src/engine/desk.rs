@@ -57,6 +57,7 @@ impl Desk {
             cancel: Cancel::new(),
             to_background: Latch::new(),
             clock: Stopwatch::start(),
+            place: None,
         }
     }
 
@@ -184,6 +185,13 @@ impl Desk {
         grounds: &Grounds,
     ) -> Result<Answer, CallError> {
         let _thinking = call.clock.pause();
+        let place = call.place.as_deref();
+        // The script waits as well.
+        let _parked = place.map(|place| place.clock.pause());
+        let grounds = &Grounds {
+            script: place.map(|place| place.line.clone()),
+            ..grounds.clone()
+        };
         tokio::select! {
             answer = tokio::time::timeout(self.patience, self.approver.ask(question, grounds)) => {
                 Ok(answer.unwrap_or(Answer::TimedOut))

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::error::CallError;
 
 /// Reads the arguments of a tool.
-pub(super) fn read<T: DeserializeOwned + JsonSchema>(
+pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
     tool: &str,
     arguments: Value,
 ) -> Result<T, CallError> {
@@ -39,7 +39,7 @@ pub(super) fn read<T: DeserializeOwned + JsonSchema>(
 }
 
 /// The JSON schema of a tool's arguments.
-pub(super) fn schema<T: JsonSchema>() -> Value {
+pub(crate) fn schema<T: JsonSchema>() -> Value {
     schemars::schema_for!(T).to_value()
 }
 
@@ -51,7 +51,7 @@ fn field_names<T: JsonSchema>() -> Vec<String> {
 }
 
 /// The known name that a wrong one probably meant.
-pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     known
         .map(|name| (strsim::jaro_winkler(wrong, name), name))
         .filter(|(likeness, _)| *likeness > 0.8)

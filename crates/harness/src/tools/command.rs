@@ -41,7 +41,7 @@ impl From<SandboxPermissions> for FenceRequest {
 }
 
 /// The folder that a call names, relative to the session's.
-pub(super) fn workdir(engine: &Engine, asked: Option<&str>) -> Result<PathBuf, CallError> {
+pub(crate) fn workdir(engine: &Engine, asked: Option<&str>) -> Result<PathBuf, CallError> {
     let path = engine.ground.cwd.join(asked.unwrap_or("."));
     let unusable = |reason| CallError::Workdir {
         path: path.clone(),
@@ -55,7 +55,7 @@ pub(super) fn workdir(engine: &Engine, asked: Option<&str>) -> Result<PathBuf, C
 }
 
 /// How a command of a model's is run.
-pub(super) fn how(engine: &Engine, timeout: Duration) -> How {
+pub(crate) fn how(engine: &Engine, timeout: Duration) -> How {
     How {
         timeout: Some(timeout),
         silence: engine.config.shell.silence,

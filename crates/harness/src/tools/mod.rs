@@ -1,15 +1,16 @@
 //! The tools that a model can call. Each is one file: its arguments, its action, its reply.
 
 mod apply_patch;
-mod arguments;
+pub(crate) mod arguments;
 mod bash;
 mod bash_task;
-mod command;
+pub(crate) mod command;
 mod content;
 mod exec_command;
 mod file_search;
 mod poll;
 mod run_code;
+mod run_script;
 mod shell;
 mod shell_command;
 mod write_stdin;
@@ -53,6 +54,7 @@ pub const TOOLS: &[Tool] = &[
     apply_patch::TOOL,
     file_search::TOOL,
     run_code::TOOL,
+    run_script::TOOL,
 ];
 
 /// The tool of a name.

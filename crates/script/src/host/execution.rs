@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, oneshot, watch};
 
 use super::options::CodeOptions;
 use super::result::{CodeExecutionError, CodeExecutionLog, CodeExecutionResult, Status};
@@ -27,6 +27,7 @@ pub struct CodeExecution {
 pub(crate) struct Shared {
     state: Mutex<State>,
     pub(crate) terminated: Notify,
+    seated: watch::Sender<bool>,
 }
 
 /// The caller's wish that the run end, with its reason.
@@ -166,6 +167,15 @@ impl CodeExecution {
         self.shared.state().reports.clone()
     }
 
+    /// Waits until the run has a place: from here on it takes time.
+    pub fn seated(&self) -> impl Future<Output = ()> + use<> {
+        let mut seated = self.shared.seated.subscribe();
+        async move {
+            // A run that is gone waits for nothing.
+            let _ = seated.wait_for(|seated| *seated).await;
+        }
+    }
+
     /// The process of the run, once it has one.
     pub fn pid(&self) -> Option<u32> {
         self.shared.state().pid
@@ -219,6 +229,7 @@ impl Shared {
     fn seated(&self, stop: Arc<dyn Stop>, pid: Option<u32>) -> bool {
         let mut state = self.state();
         (state.stop, state.pid) = (Some(stop), pid);
+        self.seated.send_replace(true);
         state.termination.is_none()
     }
 

@@ -82,6 +82,8 @@ pub enum ErrorOrigin {
     Harness,
     /// That of the tool call with this number.
     ToolCall(u64),
+    /// Of the machinery: no script said so.
+    Engine,
 }
 
 /// A line of the built-in console.
@@ -152,6 +154,7 @@ impl CodeExecutionError {
         Self {
             name: name.to_owned(),
             message: message.into(),
+            origin: ErrorOrigin::Engine,
             ..Self::default()
         }
     }

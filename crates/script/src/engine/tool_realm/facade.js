@@ -9,6 +9,9 @@ let host;
 let exposed = { names: new Map() };
 let limits;
 let made = 0;
+let counted = 0;
+// These touch nothing, and no budget is charged for them.
+const LOOKING = new Set(['search', 'describe']);
 
 const mark = (error, number) => {
     marks.set(error, number);
@@ -101,6 +104,7 @@ const invoke = (path, args) => {
     }
     const number = made;
     made += 1;
+    if (!LOOKING.has(path)) counted += 1;
     const end = () => {
         pending.delete(number);
         node.settled = true;
@@ -204,7 +208,7 @@ const begin = (bridge, settings) => {
     const { toolBudget, ...fixed } = sandbox;
     context.sandbox = Object.freeze({
         ...fixed,
-        get remainingToolBudget() { return Math.max(0, toolBudget - made); },
+        get remainingToolBudget() { return Math.max(0, toolBudget - counted); },
     });
     context.telemetry = { emitProgress };
     context.emitProgress = emitProgress;

@@ -1,0 +1,148 @@
+//! `tools.exec`: a program and its arguments, with the result that scripts work with.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ringfence_policy::action::{FenceRequest, RunCommand};
+use ringfence_policy::command_line::CommandLine;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::engine::{Call, Engine, Outcome};
+use crate::error::CallError;
+use crate::execution::Ending;
+use crate::output::HeadTail;
+use crate::tools::arguments;
+use crate::tools::command::{how, workdir};
+
+pub(super) const DESCRIPTION: &str = "Runs a program with arguments inside the fence. A non-zero exit code is a \
+    result, not an error; a person may be asked first.";
+
+/// Bytes of one stream in a result.
+const MOST_OUTPUT: usize = 256 << 10;
+const CUT: &str = "...<truncated>";
+
+/// The arguments of `exec`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    /// The program and its arguments, for example `["npm", "test"]`.
+    command: Vec<String>,
+    /// The folder to run in, relative to the session's.
+    cwd: Option<String>,
+    /// Variables that are set for the command.
+    env: Option<BTreeMap<String, String>>,
+    /// The most time to take, in milliseconds (10000 unless configured otherwise).
+    timeout_ms: Option<u64>,
+    /// Why, for the person who may be asked.
+    approval_context: Option<String>,
+}
+
+pub(super) fn schema() -> Value {
+    arguments::schema::<Arguments>()
+}
+
+/// What is wrong with the arguments, if anything is.
+pub(super) fn check(value: Value) -> Result<(), CallError> {
+    read(value).map(drop)
+}
+
+fn read(value: Value) -> Result<Arguments, CallError> {
+    let arguments: Arguments = arguments::read("exec", value)?;
+    if arguments.command.first().is_none_or(String::is_empty) {
+        return Err(CallError::EmptyCommand);
+    }
+    for name in arguments.env.iter().flat_map(BTreeMap::keys) {
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return Err(CallError::BadArguments {
+                tool: "exec".to_owned(),
+                message: format!("`env`: `{name}` is not the name of a variable"),
+            });
+        }
+    }
+    Ok(arguments)
+}
+
+pub(super) async fn run(engine: &Engine, call: &Call, value: Value) -> Result<Value, CallError> {
+    let arguments = read(value)?;
+    let timeout = timeout(engine, arguments.timeout_ms)?;
+    let command = RunCommand {
+        tool: "exec".to_owned(),
+        cwd: workdir(engine, arguments.cwd.as_deref())?,
+        line: CommandLine::Argv(with_variables(arguments.command, arguments.env)),
+        environment: engine.environment.clone(),
+        fence: FenceRequest::Stay,
+        justification: arguments.approval_context,
+        description: None,
+    };
+    let outcome = engine
+        .run_command(call, command, how(engine, timeout))
+        .await?;
+    if outcome.execution.ending == Ending::Cancelled {
+        return Err(CallError::Cancelled);
+    }
+    Ok(reply(&outcome))
+}
+
+/// Variables go through `env`, where policy sees them: some make a harmless program run another one.
+fn with_variables(
+    command: Vec<String>,
+    variables: Option<BTreeMap<String, String>>,
+) -> Vec<String> {
+    let variables = variables.unwrap_or_default();
+    if variables.is_empty() {
+        return command;
+    }
+    let set = variables
+        .into_iter()
+        .map(|(name, value)| format!("{name}={value}"));
+    std::iter::once("env".to_owned())
+        .chain(set)
+        .chain(command)
+        .collect()
+}
+
+fn timeout(engine: &Engine, asked: Option<u64>) -> Result<Duration, CallError> {
+    let most = engine.config.bash.max_timeout;
+    match asked.map(Duration::from_millis) {
+        Some(asked) if asked > most => Err(CallError::TimeoutTooLong {
+            given: u64::try_from(asked.as_millis()).unwrap_or(u64::MAX),
+            most: u64::try_from(most.as_millis()).unwrap_or(u64::MAX),
+        }),
+        Some(asked) => Ok(asked),
+        None => Ok(engine.config.shell.timeout),
+    }
+}
+
+fn reply(outcome: &Outcome) -> Value {
+    let execution = &outcome.execution;
+    let mut reply = json!({
+        "exitCode": execution.exit_code(),
+        "stdout": text(&execution.output.stdout),
+        "stderr": text(&execution.output.stderr),
+        "duration_ms": u64::try_from(execution.duration.as_millis()).unwrap_or(u64::MAX),
+    });
+    if execution.ending == Ending::TimedOut {
+        reply["timedOut"] = json!(true);
+    }
+    if !outcome.denials.is_empty() {
+        reply["denials"] = json!(outcome.denials);
+    }
+    reply
+}
+
+fn text(stream: &HeadTail) -> String {
+    let head = stream.head();
+    if stream.total() <= MOST_OUTPUT as u64 {
+        return String::from_utf8_lossy(&[head, &stream.tail()].concat()).into_owned();
+    }
+    let kept = &head[..head.len().min(MOST_OUTPUT)];
+    let mut text = String::from_utf8_lossy(kept).into_owned();
+    // What was cut in the middle of a character.
+    while text.ends_with(char::REPLACEMENT_CHARACTER) {
+        text.pop();
+    }
+    text.push_str(CUT);
+    text
+}

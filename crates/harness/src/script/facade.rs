@@ -1,0 +1,186 @@
+//! The tools as a script sees them: under which names, and how a call becomes one of the engine's.
+
+use serde_json::{Value, json};
+
+use super::exec;
+use crate::config::ExposeConfig;
+use crate::engine::{Call, Engine};
+use crate::error::CallError;
+use crate::tools::arguments::nearest;
+use crate::tools::{TOOLS, Tool};
+
+/// Names that every script has and that touch nothing: looking for tools, and looking at one.
+pub(super) const SEARCH: &str = "search";
+pub(super) const DESCRIBE: &str = "describe";
+
+/// A tool that a script sees.
+#[derive(Clone)]
+pub struct Exposed {
+    /// Its path below `tools`.
+    pub name: String,
+    /// What it does.
+    pub description: &'static str,
+    /// The JSON schema of its argument.
+    pub schema: Value,
+    target: Target,
+}
+
+#[derive(Clone, Copy)]
+enum Target {
+    Exec,
+    Tool(&'static Tool),
+}
+
+/// The tools that scripts see by this configuration.
+pub fn exposed(config: &ExposeConfig) -> Result<Vec<Exposed>, CallError> {
+    config.tools.iter().map(|name| expose(name)).collect()
+}
+
+fn expose(name: &str) -> Result<Exposed, CallError> {
+    if name == "exec" {
+        return Ok(Exposed {
+            name: name.to_owned(),
+            description: exec::DESCRIPTION,
+            schema: exec::schema(),
+            target: Target::Exec,
+        });
+    }
+    let snake = snake_case(name);
+    // A script that runs scripts would have no bounds.
+    let mut tools = TOOLS.iter().filter(|tool| tool.name != "run_script");
+    let tool = tools.find(|tool| tool.name == name || tool.name == snake);
+    match tool {
+        Some(tool) => Ok(Exposed {
+            name: name.to_owned(),
+            description: tool.description,
+            schema: (tool.schema)(),
+            target: Target::Tool(tool),
+        }),
+        None => Err(CallError::UnknownTool {
+            name: name.to_owned(),
+            suggestion: nearest(&snake, TOOLS.iter().map(|tool| tool.name)),
+        }),
+    }
+}
+
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
+}
+
+impl Exposed {
+    /// Calls it, through the same door as any other call.
+    pub(super) async fn call(
+        &self,
+        engine: &Engine,
+        call: &Call,
+        arguments: Value,
+    ) -> Result<Value, CallError> {
+        match self.target {
+            Target::Exec => exec::run(engine, call, arguments).await,
+            Target::Tool(tool) => engine.call_as(call, tool.name, arguments).await,
+        }
+    }
+
+    /// What is wrong with arguments that a script has written out, if anything is.
+    pub(super) fn check(&self, arguments: Value) -> Result<(), CallError> {
+        match self.target {
+            Target::Exec => exec::check(arguments),
+            Target::Tool(_) => match unknown_field(&self.schema, &arguments) {
+                None => Ok(()),
+                Some(field) => Err(CallError::BadArguments {
+                    tool: self.name.clone(),
+                    message: format!("there is no field `{field}`"),
+                }),
+            },
+        }
+    }
+
+    fn described(&self) -> Value {
+        json!({ "name": self.name, "description": self.description, "schema": self.schema })
+    }
+}
+
+fn unknown_field(schema: &Value, arguments: &Value) -> Option<String> {
+    let known = schema.get("properties")?.as_object()?;
+    let given = arguments.as_object()?;
+    given.keys().find(|key| !known.contains_key(*key)).cloned()
+}
+
+/// The paths that a script finds below `tools`.
+pub(super) fn paths(exposed: &[Exposed]) -> Vec<String> {
+    let own = [SEARCH, DESCRIBE].map(str::to_owned);
+    exposed
+        .iter()
+        .map(|tool| tool.name.clone())
+        .chain(own)
+        .collect()
+}
+
+/// What to say of a tool that is not there.
+pub(super) fn missing(exposed: &[Exposed], path: &str) -> String {
+    let names: Vec<_> = exposed.iter().map(|tool| tool.name.as_str()).collect();
+    let switch = match path.split('.').next().unwrap_or_default() {
+        "mcp" => Some("script.expose.enable_mcp"),
+        "spawn" => Some("script.expose.enable_spawn"),
+        "http" => Some("script.expose.enable_http"),
+        _ => None,
+    };
+    let hint = match (nearest(path, names.iter().copied()), switch) {
+        (Some(name), _) => format!("; did you mean `{name}`?"),
+        (None, Some(key)) => format!("; `{key}` is off"),
+        (None, None) => String::new(),
+    };
+    format!(
+        "there is no tool `{path}`{hint} (there are: {})",
+        names.join(", ")
+    )
+}
+
+/// The answer of `tools.search` or `tools.describe`, which are no calls of a tool.
+pub(super) fn look_up(
+    exposed: &[Exposed],
+    path: &str,
+    argument: &Value,
+) -> Option<Result<Value, String>> {
+    let wanted = argument.as_str().unwrap_or_default();
+    match path {
+        SEARCH => Some(Ok(search(exposed, wanted))),
+        DESCRIBE => {
+            let tool = exposed.iter().find(|tool| tool.name == wanted);
+            Some(
+                tool.map(Exposed::described)
+                    .ok_or_else(|| missing(exposed, wanted)),
+            )
+        }
+        _ => None,
+    }
+}
+
+/// The tools whose name or description has one of the words, those with the most of them first.
+fn search(exposed: &[Exposed], query: &str) -> Value {
+    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    let score = |tool: &Exposed| {
+        let text = format!("{} {}", tool.name, tool.description).to_lowercase();
+        words
+            .iter()
+            .filter(|word| text.contains(word.as_str()))
+            .count()
+    };
+    let mut found: Vec<_> = exposed
+        .iter()
+        .map(|tool| (score(tool), tool))
+        .filter(|(score, _)| *score > 0 || words.is_empty())
+        .collect();
+    found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    found
+        .into_iter()
+        .map(|(_, tool)| json!({ "name": tool.name, "description": tool.description }))
+        .collect()
+}

@@ -1,0 +1,229 @@
+//! One script from start to end: permitted, run, its calls served, its clock kept, its end told.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use ringfence_dialect::{ErrorCode, Phase, ScriptError};
+use ringfence_policy::action::{Action, RunScript};
+use ringfence_script::{Language, ToolScript, ToolScriptLimits, run_tool_script};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::bridge::{Ask, Bridge};
+use super::context;
+use super::ending::{End, Left, Limits, Told};
+use super::facade::{self, Exposed};
+use super::ledger::{Ledger, Script};
+use super::request::{ScriptRequest, ScriptRun};
+use crate::config::ScriptMode;
+use crate::engine::{Call, Engine};
+use crate::error::CallError;
+use crate::event::Event;
+use crate::execution::Stopwatch;
+
+/// How long calls that nobody awaited may take to end after they were cancelled.
+pub(super) const GRACE: Duration = Duration::from_millis(250);
+/// Levels of what a script returns.
+const RETURN_DEPTH: u32 = 8;
+
+impl Engine {
+    /// Runs a script, or checks it, as its mode says.
+    pub async fn run_script(
+        &self,
+        call: &Call,
+        request: ScriptRequest,
+    ) -> Result<ScriptRun, CallError> {
+        let mode = request.mode(&self.config.script);
+        if mode == ScriptMode::Disabled {
+            return Err(CallError::NotAvailable {
+                setting: "script.mode = \"disabled\"",
+                instead: "set it to `enabled`, or to `dry-run` to have scripts checked",
+            });
+        }
+        let mut request = request;
+        if let Some(rest) = request.source.strip_prefix('\u{feff}') {
+            request.source = rest.to_owned();
+        }
+        let timeout = self.script_timeout(&request)?;
+        let exposed = facade::exposed(&self.config.script.expose)?;
+        let started = Instant::now();
+        let action = Action::RunScript(RunScript {
+            tool: "run_script".to_owned(),
+            source: request.source.clone(),
+            bridges: facade::paths(&exposed),
+        });
+        // A script touches nothing by itself: each of its calls gets a permit of its own.
+        drop(self.desk.permit(call, action).await?);
+        self.desk.tell(&Event::Begin {
+            call: call.id.clone(),
+            tool: "run_script".to_owned(),
+            command: request.source.clone(),
+            cwd: self.ground.cwd.clone(),
+        });
+        let id = crate::identifier::random("scr");
+        let told = match self.too_large(&request) {
+            Some(error) => Ok(Told::failed(error)),
+            None if mode == ScriptMode::DryRun => {
+                Ok(self.look_at(&request, timeout, &exposed).await)
+            }
+            None => {
+                self.run_with_retry(call, &request, &id, timeout, &exposed)
+                    .await
+            }
+        };
+        let code = match &told {
+            Ok(told) => told.error.as_ref().map_or("ok", |error| error.code.name()),
+            Err(error) => error.code(),
+        };
+        let duration = started.elapsed();
+        self.desk.record_outcome(call, Err((code, duration)))?;
+        self.desk.tell(&Event::End {
+            call: call.id.clone(),
+            exit_code: None,
+            duration,
+        });
+        Ok(told?.into_run(request, id, duration))
+    }
+
+    fn script_timeout(&self, request: &ScriptRequest) -> Result<Duration, CallError> {
+        let most = self.config.script.limits.timeout;
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        match request.timeout {
+            Some(asked) if asked > most => Err(CallError::TimeoutTooLong {
+                given: millis(asked),
+                most: millis(most),
+            }),
+            asked => Ok(asked.unwrap_or(most)),
+        }
+    }
+
+    fn too_large(&self, request: &ScriptRequest) -> Option<ScriptError> {
+        let (size, most) = (
+            request.source.len() as u64,
+            self.config.script.limits.max_source_bytes,
+        );
+        (size > most).then(|| {
+            let message =
+                format!("the script has {size} bytes; at most {most} are taken, so split it");
+            ScriptError::new(ErrorCode::ScriptSyntaxError, Phase::Parsing, message)
+        })
+    }
+
+    /// Runs a script; once more if its process was lost before any tool was called.
+    async fn run_with_retry(
+        &self,
+        call: &Call,
+        request: &ScriptRequest,
+        id: &str,
+        timeout: Duration,
+        exposed: &[Exposed],
+    ) -> Result<Told, CallError> {
+        let first = self.run_once(call, request, id, timeout, exposed).await?;
+        let lost = |told: &Told| {
+            let code = told.error.as_ref().map(|error| error.code);
+            code == Some(ErrorCode::HarnessInternalError) && told.calls == 0
+        };
+        if !lost(&first) {
+            return Ok(first);
+        }
+        self.desk.notice(
+            call,
+            "the script's process was lost; it is tried again".to_owned(),
+        );
+        self.run_once(call, request, id, timeout, exposed).await
+    }
+
+    async fn run_once(
+        &self,
+        call: &Call,
+        request: &ScriptRequest,
+        id: &str,
+        timeout: Duration,
+        exposed: &[Exposed],
+    ) -> Result<Told, CallError> {
+        let clock = Stopwatch::start();
+        let (asks, mut asked) = mpsc::unbounded_channel();
+        let bridge = Arc::new(Bridge {
+            asks,
+            exposed: exposed.to_vec(),
+            progress: Mutex::default(),
+            events: self.desk.events.clone(),
+            call: call.id.clone(),
+        });
+        let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        let script = ToolScript {
+            tools: facade::paths(exposed),
+            context: context::of(self, request, id, millis, &facade::paths(exposed)),
+            ..self.tool_script(request)
+        };
+        let mut run = run_tool_script(self.tool_runtime(), script, bridge);
+        let seated = run.seated();
+        tokio::pin!(seated);
+        let script = Script {
+            id: id.to_owned(),
+            source: &request.source,
+            call,
+            clock: clock.clone(),
+        };
+        let mut ledger = Ledger::new(self, script, exposed);
+        // Waiting for a place is not the script's time.
+        let mut unseated = Some(clock.pause());
+        let end = loop {
+            tokio::select! {
+                biased;
+                () = call.cancel.cancelled() => break None,
+                () = &mut seated, if unseated.is_some() => unseated = None,
+                Some(ask) = asked.recv() => match ask {
+                    Ask::Call(made, answer) => ledger.enter(made, answer),
+                    Ask::Cancel(number) => ledger.cancel(number),
+                },
+                Some(()) = ledger.next() => if ledger.stopped { break Some(End::Stopped) },
+                result = &mut run => break Some(End::Finished(Box::new(result))),
+                () = clock.reaches(timeout) => break Some(End::TimedOut),
+            }
+        };
+        run.terminate(None);
+        drop(run);
+        let elapsed = clock.elapsed();
+        let left = wind_up(&mut ledger).await;
+        let limits = Limits {
+            script: &self.config.script.limits,
+            timeout,
+            elapsed,
+        };
+        let end = end.ok_or(CallError::Cancelled)?;
+        Ok(Told::of(&end, &ledger, &left, &limits))
+    }
+
+    /// A script with the limits of the configuration.
+    pub(super) fn tool_script(&self, request: &ScriptRequest) -> ToolScript {
+        let limits = &self.config.script.limits;
+        ToolScript {
+            source: request.source.clone(),
+            language: match request.language {
+                ringfence_dialect::Language::Ts => Language::TypeScript,
+                ringfence_dialect::Language::Js => Language::JavaScript,
+            },
+            tools: Vec::new(),
+            context: Value::Null,
+            limits: ToolScriptLimits {
+                memory_bytes: limits.memory_mb << 20,
+                stack_bytes: limits.max_stack_bytes,
+                log_lines: limits.max_log_events,
+                log_rate: limits.log_rate_per_sec,
+                return_depth: RETURN_DEPTH,
+            },
+        }
+    }
+}
+
+/// Cancels what is left and gives it a little time to end. What has not ended by then is killed as it is dropped.
+async fn wind_up(ledger: &mut Ledger<'_>) -> Left {
+    let aborted = ledger.cancel_all();
+    let ended = async { while ledger.next().await.is_some() {} };
+    let _ = tokio::time::timeout(GRACE, ended).await;
+    Left {
+        stuck: ledger.still_open(&aborted),
+        aborted,
+    }
+}
