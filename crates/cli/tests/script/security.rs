@@ -79,7 +79,7 @@ fn s05_infinite_loop_hits_timeout() {
     let stage = Stage::new().with(short_timeout);
     let (code, message) = stage.failure("while (true) {}");
     assert_eq!(code, ErrorCode::ScriptTimeoutError);
-    assert!(message.contains("700 ms"), "{message}");
+    assert!(message.contains("3000 ms"), "{message}");
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn s15_a_hung_script_is_terminated_and_the_host_goes_on() {
     // A native that never looks at the interrupt.
     let hung = "const s = 'a'.repeat(1 << 20); while (true) s.indexOf('a'.repeat(1 << 19) + 'b')";
     assert_eq!(stage.failure(hung).0, ErrorCode::ScriptTimeoutError);
-    assert!(began.elapsed() < Duration::from_secs(10));
+    assert!(began.elapsed() < Duration::from_secs(20));
     assert_eq!(stage.value("return 1"), 1);
 }
 

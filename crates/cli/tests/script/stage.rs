@@ -118,7 +118,7 @@ impl Stage {
 
 /// A time-out short enough to wait for.
 pub(crate) fn short_timeout(config: &mut Config) {
-    config.script.limits.timeout = Duration::from_millis(700);
+    config.script.limits.timeout = Duration::from_secs(3);
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
