@@ -14,6 +14,7 @@ pub mod descriptor;
 pub mod landlock;
 pub mod mount;
 pub mod namespace;
+pub mod notify;
 pub mod privilege;
 pub mod process;
 pub mod rlimit;

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
 
 use thiserror::Error;
 
@@ -18,6 +19,9 @@ pub enum Answer {
     Errno(i32),
     /// Kill the process with `SIGSYS`.
     KillProcess,
+    /// Have the filter's [`Listener`](crate::notify::Listener) say what happens. Without one, the
+    /// call fails as if the kernel did not know it.
+    Notify,
 }
 
 /// When an entry applies. Arguments are compared on their low 32 bits: the kernel takes every
@@ -132,6 +136,7 @@ impl Answer {
             Self::Allow => libc::SECCOMP_RET_ALLOW,
             Self::Errno(number) => libc::SECCOMP_RET_ERRNO | (number.cast_unsigned() & 0xffff),
             Self::KillProcess => libc::SECCOMP_RET_KILL_PROCESS,
+            Self::Notify => libc::SECCOMP_RET_USER_NOTIF,
         }
     }
 }
@@ -166,6 +171,28 @@ impl Filter {
 
     /// Puts the filter on the calling thread, for good. The thread must have no-new-privileges.
     pub fn install(&self) -> Result<(), SeccompError> {
+        self.install_with(0).map(|_| ())
+    }
+
+    /// The same, with a listener for the calls that are answered with [`Answer::Notify`]. There is
+    /// one listener for all filters of a process: where somebody else has it, this fails.
+    pub fn install_with_listener(&self) -> Result<crate::notify::Listener, SeccompError> {
+        // With this, a call that the listener has seen waits for its answer whatever signals
+        // arrive; without, it would be made again and be seen twice.
+        const WAIT_KILLABLE: libc::c_ulong = 1 << 5;
+        let listening = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+        let descriptor = match self.install_with(listening | WAIT_KILLABLE) {
+            Err(SeccompError::Refused(error)) if error.raw_os_error() == Some(libc::EINVAL) => {
+                self.install_with(listening)
+            }
+            other => other,
+        }?;
+        // SAFETY: with this flag the kernel returns a new descriptor, which nobody else owns.
+        let descriptor = unsafe { OwnedFd::from_raw_fd(descriptor) };
+        Ok(crate::notify::Listener::from(descriptor))
+    }
+
+    fn install_with(&self, flags: libc::c_ulong) -> Result<i32, SeccompError> {
         let program = libc::sock_fprog {
             len: u16::try_from(self.program.len())
                 .map_err(|_| SeccompError::TooLong(self.program.len()))?,
@@ -177,14 +204,13 @@ impl Filter {
             libc::syscall(
                 libc::SYS_seccomp,
                 libc::SECCOMP_SET_MODE_FILTER,
-                0,
+                flags,
                 std::ptr::from_ref(&program),
             )
         };
-        if result == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error().into())
+        match i32::try_from(result) {
+            Ok(result) if result >= 0 => Ok(result),
+            _ => Err(io::Error::last_os_error().into()),
         }
     }
 }
