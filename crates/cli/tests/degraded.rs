@@ -97,6 +97,17 @@ fn a_time_out_reaches_daemons_there_too() {
 }
 
 #[test]
+fn the_network_that_is_not_there_is_a_fact_there_too() {
+    let place = Place::new();
+    let script = "python3 -c 'import socket; socket.socket(socket.AF_INET)' 2> /dev/null; exit 3";
+    let Some((code, text)) = without_namespaces(&place, "allow", script) else {
+        return;
+    };
+    assert_eq!(code, 3, "{text}");
+    assert!(text.contains("denied: a socket for the network"), "{text}");
+}
+
+#[test]
 fn refusals_are_told_there_too() {
     let place = Place::new();
     let script = "touch ~/escaped";

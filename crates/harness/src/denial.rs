@@ -1,11 +1,14 @@
 //! What the fence refused a command, told from facts where there are any.
 //!
-//! A message in the output names a path: the policy says whether that path is one it denies. Only
+//! First comes what the fence has seen (`seen`). A message in the output names a path: the policy says whether that path is one it denies. Only
 //! where no path can be found do the words alone count, and words that merely mention a sandbox
 //! never do.
 
+mod seen;
+
 use std::path::{Component, Path, PathBuf};
 
+use ringfence_jail::Refusal;
 use ringfence_policy::permissions::{Network, SandboxMode, SandboxPolicy};
 use serde::Serialize;
 
@@ -20,6 +23,18 @@ pub struct Denial {
     pub reason: String,
     /// How one would allow it.
     pub allow: String,
+    /// How it is known.
+    pub evidence: Evidence,
+}
+
+/// How it is known that something was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// The fence has seen it happen. A fact.
+    Seen,
+    /// The output tells of something that the policy does deny.
+    Output,
 }
 
 /// What kind of thing was refused.
@@ -98,8 +113,30 @@ const KEYWORDS: &[&str] = &[
 /// The most denials that one command reports.
 const MOST: usize = 8;
 
-/// What the fence refused, told from the output of a command that failed.
-pub(crate) fn find(scene: &Scene<'_>, output: &str) -> Vec<Denial> {
+/// What the fence refused: what it has seen, and what the output of a command that failed tells
+/// besides.
+pub(crate) fn find(scene: &Scene<'_>, refused: &[Refusal], output: &str) -> Vec<Denial> {
+    let mut found = seen::denials(scene, refused);
+    let told = told(scene, output);
+    // Words without a path, or about the network, add nothing to what was seen.
+    let adds = |denial: &Denial, found: &[Denial]| match denial.kind {
+        DenialKind::Unclear => found.is_empty(),
+        DenialKind::Network => !found.iter().any(|known| known.kind == denial.kind),
+        kind => !found
+            .iter()
+            .any(|known| known.kind == kind && known.subject == denial.subject),
+    };
+    for denial in told {
+        if adds(&denial, &found) {
+            found.push(denial);
+        }
+    }
+    found.truncate(MOST);
+    found
+}
+
+/// What the output of a command that failed tells.
+fn told(scene: &Scene<'_>, output: &str) -> Vec<Denial> {
     const SIGSYS: i32 = 128 + 31;
     let mut found = Vec::new();
     if scene.exit_code == 0 || !scene.sandbox.mode.is_fenced() {
@@ -111,6 +148,7 @@ pub(crate) fn find(scene: &Scene<'_>, output: &str) -> Vec<Denial> {
             subject: "a system call".to_owned(),
             reason: "the fence does not let programs make it, and this one was killed".to_owned(),
             allow: "it can only run outside the fence".to_owned(),
+            evidence: Evidence::Seen,
         });
     }
     let mut words_only = false;
@@ -139,6 +177,7 @@ pub(crate) fn find(scene: &Scene<'_>, output: &str) -> Vec<Denial> {
             subject: "something the command tried".to_owned(),
             reason: "its output reads like a refusal of the fence".to_owned(),
             allow: "see `ringfence config show` for what the fence allows".to_owned(),
+            evidence: Evidence::Output,
         });
     }
     found.truncate(MOST);
@@ -151,6 +190,7 @@ fn no_network() -> Denial {
         subject: "the network".to_owned(),
         reason: "it is off inside the fence".to_owned(),
         allow: "--network full, or `sandbox.network` in the configuration".to_owned(),
+        evidence: Evidence::Output,
     }
 }
 
@@ -167,6 +207,7 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
             subject,
             reason: format!("{} is kept from commands", denied.display()),
             allow: format!("`sandbox.allowed_reads = [\"{}\"]`", denied.display()),
+            evidence: Evidence::Output,
         });
     }
     let roots = sandbox.effective_writable_roots();
@@ -191,6 +232,7 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
             subject,
             reason,
             allow,
+            evidence: Evidence::Output,
         });
     };
     let protected = sandbox.protected_paths.iter().find(|protected| {
@@ -210,6 +252,7 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
             "`sandbox.unprotected_paths = [\"{}\"]`",
             protected.display()
         ),
+        evidence: Evidence::Output,
     })
 }
 
@@ -307,7 +350,7 @@ mod tests {
             cwd: Path::new("/work/p"),
             exit_code,
         };
-        find(&scene, output)
+        find(&scene, &[], output)
             .into_iter()
             .map(|denial| (denial.kind, denial.subject))
             .collect()
@@ -405,6 +448,7 @@ mod tests {
         };
         let denial = &find(
             &scene,
+            &[],
             "touch: cannot touch '/srv/x': Read-only file system",
         )[0];
         assert_eq!(

@@ -394,7 +394,9 @@ impl Engine {
             return Ok(done);
         };
         let denials = worth_a_retry(&outcome.denials);
-        if denials.is_empty() || outcome.execution.ending != Ending::Exited {
+        // A refusal that the command could live with needs no second run.
+        let failed = outcome.execution.exit_code() != 0;
+        if denials.is_empty() || !failed || outcome.execution.ending != Ending::Exited {
             return Ok(done);
         }
         let Some(how) = again else {

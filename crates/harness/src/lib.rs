@@ -33,7 +33,7 @@ mod searching;
 pub mod session;
 pub mod tools;
 
-pub use denial::{Denial, DenialKind};
+pub use denial::{Denial, DenialKind, Evidence as DenialEvidence};
 pub use engine::{Call, Done, Ends, Engine, EngineOptions, How, Outcome, Patience, Tap, subject};
 pub use error::CallError;
 pub use execution::{

@@ -149,6 +149,7 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
         denied: sandbox.denied_reads.iter().map(|path| tidy(path)).collect(),
         tmp,
         sockets,
+        lookout: sandbox.lookout,
     })
 }
 

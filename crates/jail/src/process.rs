@@ -19,7 +19,7 @@ use crate::net::Outlet;
 use crate::terminal::Terminal;
 use crate::warden::protocol::{self, Order, Report};
 
-pub use crate::warden::protocol::LeftRunning;
+pub use crate::warden::protocol::{LeftRunning, Refusal};
 
 /// A running command.
 #[derive(Debug)]
@@ -73,6 +73,8 @@ pub struct Exit {
     pub left_running: Vec<LeftRunning>,
     /// The limits that the run hit, as far as the kernel or the run's init knows it for certain.
     pub limits_hit: Vec<Limit>,
+    /// What the fence was seen to refuse it.
+    pub refused: Vec<Refusal>,
 }
 
 impl Exit {
@@ -124,6 +126,7 @@ impl Process {
                         max_rss_kib,
                         left,
                         hit,
+                        refused,
                     },
                     _,
                 )) => {
@@ -133,6 +136,7 @@ impl Process {
                         max_rss_bytes: max_rss_kib * 1024,
                         left_running: left,
                         limits_hit: hit,
+                        refused,
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);
@@ -146,6 +150,7 @@ impl Process {
                         max_rss_bytes: 0,
                         left_running: Vec::new(),
                         limits_hit: Vec::new(),
+                        refused: Vec::new(),
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);

@@ -105,6 +105,7 @@ impl Typed<'_> {
             network: self.word("sandbox.network"),
             unix_sockets: self.paths("sandbox.unix_sockets"),
             tmp: self.word("sandbox.tmp"),
+            lookout: self.word("sandbox.lookout"),
             degraded: self.word("sandbox.degraded"),
             allow_disable_sandbox: self.switch("sandbox.allow_disable_sandbox"),
         }

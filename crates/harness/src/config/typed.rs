@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use ringfence_policy::permissions::{
     ApprovalPolicy, DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, DEFAULT_PROTECTED,
-    DEFAULT_PROTECTED_IN_HOME, EnvironmentPolicy, Limits, Network, SandboxMode, SandboxPolicy,
-    TmpPolicy,
+    DEFAULT_PROTECTED_IN_HOME, EnvironmentPolicy, Limits, Lookout, Network, SandboxMode,
+    SandboxPolicy, TmpPolicy,
 };
 use serde::Deserialize;
 
@@ -76,6 +76,8 @@ pub struct SandboxConfig {
     pub unix_sockets: Vec<PathBuf>,
     /// Which `/tmp` is there.
     pub tmp: TmpPolicy,
+    /// Which calls are looked at before they are made.
+    pub lookout: Lookout,
     /// What to do where the fence cannot hold everything.
     pub degraded: Degraded,
     /// Whether a model may ask to leave the fence.
@@ -121,6 +123,7 @@ impl SandboxConfig {
             granted_hosts: Vec::new(),
             unix_sockets: self.unix_sockets.clone(),
             tmp: self.tmp,
+            lookout: self.lookout,
         }
     }
 }

@@ -87,7 +87,7 @@ impl Whereabouts {
                 cwd: &self.cwd,
                 exit_code: execution.exit_code(),
             };
-            denial::find(&scene, &text)
+            denial::find(&scene, &execution.exit.refused, &text)
         }));
         Findings {
             denials,

@@ -21,7 +21,7 @@ use ringfence_policy::rule::{Decision, Grant, HostPattern, Layer, Rule, Selector
 
 use crate::audit::CallId;
 use crate::config::NetworkConfig;
-use crate::denial::{Denial, DenialKind};
+use crate::denial::{Denial, DenialKind, Evidence};
 use crate::engine::{Call, Desk};
 use gate::RunGate;
 pub use inject::InjectError;
@@ -151,5 +151,6 @@ fn denial(refusal: &Refusal) -> Denial {
             .allow
             .clone()
             .unwrap_or_else(|| "nothing in the configuration allows it".to_owned()),
+        evidence: Evidence::Seen,
     }
 }

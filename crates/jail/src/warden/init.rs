@@ -11,6 +11,7 @@ use ringfence_confine::signal;
 use ringfence_policy::permissions::Limit;
 use rustix::event::{PollFd, PollFlags, Timespec};
 
+use super::lookout::Lookout;
 use super::protocol::{self, LeftRunning, Order, Report, RunLimits, Tmp};
 use super::watch::Watch;
 
@@ -28,7 +29,7 @@ pub(super) struct Run<'a> {
 
 impl Run<'_> {
     /// Attends to the run until nothing of it is left, or the harness lets go.
-    pub(super) fn attend(&self, command: Pid) -> io::Result<()> {
+    pub(super) fn attend(&self, command: Pid, mut lookout: Option<Lookout>) -> io::Result<()> {
         let children = signal::as_descriptor(libc::SIGCHLD)?;
         let mut command = Some(command);
         let mut ended = None;
@@ -47,13 +48,16 @@ impl Run<'_> {
                     Reap::Running => {
                         // Those that were killed with the command are not left running.
                         if let Some(ended) = ended.take_if(|_| !stopped) {
-                            self.report_end(&ended, &mut hit, left_running(self.own_pids))?;
+                            let left = left_running(self.own_pids);
+                            self.report_end(&ended, &mut hit, lookout.as_mut(), left)?;
                         }
                         break;
                     }
                     Reap::NoChildren => {
                         return match ended.take() {
-                            Some(ended) => self.report_end(&ended, &mut hit, Vec::new()),
+                            Some(ended) => {
+                                self.report_end(&ended, &mut hit, lookout.as_mut(), Vec::new())
+                            }
                             None => self.report_over(hit),
                         };
                     }
@@ -68,18 +72,28 @@ impl Run<'_> {
                     Some(KILL_PAUSE)
                 }
             };
-            let mut polled = [
+            let mut polled = vec![
                 PollFd::new(self.harness, PollFlags::IN),
                 PollFd::new(&children, PollFlags::IN),
             ];
+            let seen_from = lookout.as_ref().and_then(Lookout::descriptor);
+            polled.extend(seen_from.map(|calls| PollFd::from_borrowed_fd(calls, PollFlags::IN)));
             match rustix::event::poll(&mut polled, pause.as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
-            if !polled[1].revents().is_empty() {
+            let [from_harness, from_children, from_lookout] = [0, 1, 2].map(|index| {
+                polled
+                    .get(index)
+                    .map_or(PollFlags::empty(), PollFd::revents)
+            });
+            if let Some(lookout) = &mut lookout {
+                lookout.attend(from_lookout)?;
+            }
+            if !from_children.is_empty() {
                 let _ = rustix::io::read(&children, &mut [0u8; 512]);
             }
-            if !polled[0].revents().is_empty() {
+            if !from_harness.is_empty() {
                 match protocol::receive::<Order>(self.harness) {
                     Ok(Some((Order::Signal(number), _))) => forward(number, command),
                     Ok(Some((Order::End, _)) | None) | Err(_) => return end(self.own_pids),
@@ -115,7 +129,13 @@ impl Run<'_> {
         hit
     }
 
-    fn report_end(&self, ended: &Reaped, hit: &mut Hit, left: Vec<LeftRunning>) -> io::Result<()> {
+    fn report_end(
+        &self,
+        ended: &Reaped,
+        hit: &mut Hit,
+        lookout: Option<&mut Lookout>,
+        left: Vec<LeftRunning>,
+    ) -> io::Result<()> {
         hit.add(self.known_now());
         let report = Report::Exited {
             status: ended.ending.status(),
@@ -123,6 +143,7 @@ impl Run<'_> {
             max_rss_kib: ended.max_rss_kib,
             left,
             hit: hit.take_new(),
+            refused: lookout.map(Lookout::take).unwrap_or_default(),
         };
         protocol::send(self.harness, &report, &[])
     }

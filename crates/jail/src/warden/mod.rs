@@ -10,6 +10,7 @@ mod bounds;
 mod bubblewrap;
 mod container;
 mod init;
+mod lookout;
 mod placeholder;
 mod protection;
 pub(crate) mod protocol;

@@ -10,7 +10,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use ringfence_confine::descriptor;
-use ringfence_policy::permissions::Limit;
+use ringfence_policy::permissions::{Limit, Lookout};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -183,6 +183,7 @@ pub(crate) struct Fence {
     pub(crate) denied: Vec<RawPath>,
     pub(crate) tmp: Tmp,
     pub(crate) sockets: Sockets,
+    pub(crate) lookout: Lookout,
 }
 
 /// Which `/tmp` a run sees.
@@ -266,9 +267,28 @@ pub(crate) enum Report {
         left: Vec<LeftRunning>,
         /// The limits that it hit, as far as they are known for certain.
         hit: Vec<Limit>,
+        /// What the fence was seen to refuse it.
+        refused: Vec<Refusal>,
     },
     /// What the command left running has ended or was ended, at these limits.
     Over { hit: Vec<Limit> },
+}
+
+/// Something that the fence refused, and was seen to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Refusal {
+    /// A connection to an address that cannot be reached.
+    Connect {
+        /// The address and the port.
+        address: String,
+    },
+    /// A socket for the internet, where there is none.
+    Socket,
+    /// A change of a file or folder.
+    Write {
+        /// Its path, with every link in it followed.
+        path: String,
+    },
 }
 
 /// A process that a command left running.

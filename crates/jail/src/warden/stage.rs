@@ -10,15 +10,18 @@ use ringfence_confine::cgroup::Controls;
 use ringfence_confine::landlock::{self, AbstractSockets, Grant, LandlockError, Signals};
 use ringfence_confine::process::{self, Pid};
 use ringfence_confine::{descriptor, mount, privilege, signal};
+use ringfence_policy::permissions::Lookout as Lookouts;
 use rustix::fs::{Mode, OFlags};
 
 use super::bounds::{self, Bound, Means};
 use super::bubblewrap;
 use super::container;
 use super::init;
+use super::lookout::Lookout;
 use super::protocol::{
     self, Failure, Fence, Launch, RawPath, Report, Sockets, Step, TerminalSize, Tmp, World,
 };
+use super::syscalls;
 use super::view::Canvas;
 use super::watch::Watch;
 use super::world::{DEVICES, Workshop};
@@ -80,15 +83,16 @@ fn run(
         let watch = bounds::set(&launch.limits, &means, workshop)?;
         let bounds = bounds::of_each_process(&launch.limits, controls);
         let view = canvas.map(|canvas| (canvas, ledger, &mut locks));
-        let (command, terminal) = start(workshop, &launch, view, descriptors, &bounds)?;
-        Ok((watch, command, terminal))
+        let started = start(workshop, &launch, view, descriptors, &bounds)?;
+        Ok((watch, started))
     });
     match started {
-        Ok((watch, command, terminal)) => {
-            let along: Vec<_> = terminal.iter().map(AsFd::as_fd).collect();
+        Ok((watch, started)) => {
+            let along: Vec<_> = started.terminal.iter().map(AsFd::as_fd).collect();
             protocol::send(harness, &Report::Started, &along)?;
-            drop(terminal);
-            stay_as_init(workshop, harness, &launch, controls, &watch, command)
+            drop(started.terminal);
+            let life = (started.command, started.lookout);
+            stay_as_init(workshop, harness, &launch, controls, &watch, life)
         }
         Err(failure) => protocol::send(harness, &Report::Failed(failure), &[]),
     }
@@ -106,20 +110,22 @@ pub(super) fn run_inside(
     forget_the_warden()?;
     let started = bounds::set(&launch.limits, means, workshop).and_then(|watch| {
         let bounds = bounds::of_each_process(&launch.limits, means.controls);
-        let (command, terminal) = start(workshop, launch, None, standard, &bounds)?;
-        Ok((watch, command, terminal))
+        let started = start(workshop, launch, None, standard, &bounds)?;
+        Ok((watch, started))
     });
     match started {
-        Ok((watch, command, terminal)) => {
+        Ok((watch, started)) => {
             // The warden knows `bwrap`; whoever ends the run must know its first process.
             let own = rustix::process::pidfd_open(
                 rustix::process::getpid(),
                 rustix::process::PidfdFlags::empty(),
             )?;
-            let along: Vec<_> = terminal.iter().chain([&own]).map(AsFd::as_fd).collect();
+            let along = started.terminal.iter().chain([&own]);
+            let along: Vec<_> = along.map(AsFd::as_fd).collect();
             protocol::send(harness, &Report::Started, &along)?;
-            drop((terminal, own));
-            stay_as_init(workshop, harness, launch, means.controls, &watch, command)
+            drop((started.terminal, own));
+            let life = (started.command, started.lookout);
+            stay_as_init(workshop, harness, launch, means.controls, &watch, life)
         }
         Err(failure) => protocol::send(harness, &Report::Failed(failure), &[]),
     }
@@ -132,14 +138,9 @@ fn stay_as_init(
     launch: &Launch,
     controls: &Controls,
     watch: &Watch,
-    command: Pid,
+    (command, lookout): (Pid, Option<Lookout>),
 ) -> io::Result<()> {
-    let _ = privilege::no_new_privs();
-    let _ = match launch.limits.disk_bytes {
-        None => privilege::drop_all_capabilities(),
-        // What a process has written is told to those only who may look into it.
-        Some(_) => privilege::drop_all_capabilities_but_looking(),
-    };
+    shed_privileges(workshop, launch, lookout.as_ref());
     let run = init::Run {
         harness,
         own_pids: workshop.owns_its_pids(),
@@ -148,7 +149,22 @@ fn stay_as_init(
         controls,
         watch,
     };
-    run.attend(command)
+    run.attend(command, lookout)
+}
+
+/// Gives up what an init does not need.
+fn shed_privileges(workshop: &Workshop, launch: &Launch, lookout: Option<&Lookout>) {
+    let _ = privilege::no_new_privs();
+    // What a process has written, and what its arguments point to, is told to those only who may
+    // look into it.
+    let _ = match (launch.limits.disk_bytes, lookout) {
+        (None, None) => privilege::drop_all_capabilities(),
+        _ => privilege::drop_all_capabilities_but_looking(),
+    };
+    if lookout.is_some() {
+        // A path is followed as the command would follow it.
+        privilege::see_files_as(workshop.identity.uid, workshop.identity.gid);
+    }
 }
 
 /// The standard descriptors of a stage are the warden's: its line to the harness among them.
@@ -163,6 +179,14 @@ fn forget_the_warden() -> io::Result<()> {
 /// What a view is painted on, where it is told what is placed for it, and what keeps that there.
 type View<'a> = (Canvas, &'a OwnedFd, &'a mut Vec<OwnedFd>);
 
+/// A command that has been started.
+struct Started {
+    command: Pid,
+    /// The outer end of its terminal.
+    terminal: Option<OwnedFd>,
+    lookout: Option<Lookout>,
+}
+
 /// Confines and starts the command.
 fn start(
     workshop: &Workshop,
@@ -170,7 +194,7 @@ fn start(
     view: Option<View<'_>>,
     descriptors: Vec<OwnedFd>,
     bounds: &[Bound],
-) -> Result<(Pid, Option<OwnedFd>), Failure> {
+) -> Result<Started, Failure> {
     if let (Some((canvas, ledger, locks)), Some(fence)) = (view, &launch.fence) {
         locks.extend(canvas.paint(fence, ledger)?);
     }
@@ -183,7 +207,9 @@ fn start(
         None => (None, Standard::three(descriptors)?),
     };
     let exec = Exec::new(launch)?;
-    let confinement = Confinement::new(workshop, launch)?;
+    let (calls, handed_over) = descriptor::socket_pair()
+        .map_err(|error| Failure::new(Step::Seccomp, &error, "a socket for the lookout"))?;
+    let confinement = Confinement::new(workshop, launch, handed_over)?;
     let cwd = launch.cwd.to_path();
     let mut failure = None;
     let mut body = || {
@@ -197,10 +223,21 @@ fn start(
     // SAFETY: a stage has a single thread, and `body` ends in exec or exit.
     let pid = unsafe { process::spawn_sharing_memory(&mut body) }
         .map_err(|error| Failure::new(Step::Fork, &error, "the command"))?;
-    match failure {
-        None => Ok((pid, terminal)),
-        Some(failure) => Err(failure),
+    if let Some(failure) = failure {
+        return Err(failure);
     }
+    // Nobody else can hand over anything: there is a listener by now, or none.
+    drop(confinement);
+    let listener = descriptor::receive(&calls, &mut [0; 1])
+        .ok()
+        .and_then(|message| message.descriptors.into_iter().next());
+    Ok(Started {
+        command: pid,
+        terminal,
+        lookout: listener
+            .zip(launch.fence.as_ref())
+            .map(|(listener, fence)| Lookout::new(listener.into(), fence, workshop.has_mounts())),
+    })
 }
 
 /// The command's standard input, output and error.
@@ -268,15 +305,21 @@ fn open_terminal(size: TerminalSize, owner: u32) -> io::Result<(OwnedFd, OwnedFd
 struct Confinement<'a> {
     workshop: &'a Workshop,
     fence: Option<(&'a Fence, Vec<(OwnedFd, Grant)>)>,
+    /// Where the listener of the filter goes.
+    calls: OwnedFd,
 }
 
 impl<'a> Confinement<'a> {
-    fn new(workshop: &'a Workshop, launch: &'a Launch) -> Result<Self, Failure> {
+    fn new(workshop: &'a Workshop, launch: &'a Launch, calls: OwnedFd) -> Result<Self, Failure> {
         let fence = match &launch.fence {
             Some(fence) => Some((fence, grants(fence, &workshop.world)?)),
             None => None,
         };
-        Ok(Self { workshop, fence })
+        Ok(Self {
+            workshop,
+            fence,
+            calls,
+        })
     }
 
     /// Confines the calling process, for good.
@@ -323,16 +366,22 @@ impl<'a> Confinement<'a> {
                 return Err(Failure::new(Step::Landlock, &error, "Landlock"));
             }
         }
-        self.workshop
-            .filter(fence.sockets)
-            .install()
-            .map_err(|error| {
-                Failure::new(
-                    Step::Seccomp,
-                    &io::Error::other(error),
-                    "system call filter",
-                )
-            })
+        self.put_filter(fence)
+            .map_err(failed(Step::Seccomp, "system call filter"))
+    }
+
+    /// Puts the filter on the calling process, and hands over its listener if it has one.
+    fn put_filter(&self, fence: &Fence) -> io::Result<()> {
+        if syscalls::is_looked_at(fence.sockets, fence.lookout) {
+            let filter = self.workshop.filter(fence.sockets, fence.lookout)?;
+            // Some container engines listen themselves, and there can be one listener only: then
+            // nobody looks, and the fence is the same.
+            if let Ok(listener) = filter.install_with_listener() {
+                return descriptor::send(&self.calls, b"!", &[listener.as_fd()]);
+            }
+        }
+        let filter = self.workshop.filter(fence.sockets, Lookouts::Off)?;
+        filter.install().map_err(io::Error::other)
     }
 }
 

@@ -5,7 +5,9 @@
 
 use libc::{EAFNOSUPPORT, ENOSYS, EPERM};
 use ringfence_confine::seccomp::{Answer, Entry, When};
+use ringfence_policy::permissions::Lookout;
 
+use super::lookout;
 use super::protocol::Sockets;
 
 const fn refuse(syscall: i64, reason: &'static str) -> Entry {
@@ -192,9 +194,59 @@ const fn family(number: i32, reason: &'static str) -> Entry {
     }
 }
 
+/// Asks for writing, or makes or empties a file.
+const WRITING: u32 =
+    (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC).cast_unsigned();
+
+const fn looked_at(syscall: i64, when: When) -> Entry {
+    Entry {
+        syscall,
+        when,
+        answer: Answer::Notify,
+        reason: "the fence may refuse it, and wants to know",
+    }
+}
+
+/// The calls that the run's init is told of.
+fn looked_at_by(lookout: Lookout, sockets: Sockets) -> Vec<Entry> {
+    let mut table = Vec::new();
+    if lookout == Lookout::Off {
+        return table;
+    }
+    let with = |arg, value: u32| When::ArgEq { arg, value };
+    match sockets {
+        // An internet address by its length: connections to local sockets are none of ours.
+        Sockets::InNamespace => table.extend([
+            looked_at(libc::SYS_connect, with(2, 16)),
+            looked_at(libc::SYS_connect, with(2, 28)),
+        ]),
+        Sockets::LocalOnly => table.extend(
+            [libc::AF_INET, libc::AF_INET6]
+                .map(|family| looked_at(libc::SYS_socket, with(0, family.cast_unsigned()))),
+        ),
+        Sockets::InMachineNetwork => {}
+    }
+    if lookout == Lookout::Writes {
+        table.extend(lookout::CHANGES.iter().map(|change| {
+            let when = match change.flags {
+                Some(arg) => When::ArgHasAny { arg, mask: WRITING },
+                None => When::Always,
+            };
+            looked_at(change.syscall, when)
+        }));
+    }
+    table
+}
+
+/// Whether any call of a run is looked at.
+pub(super) fn is_looked_at(sockets: Sockets, lookout: Lookout) -> bool {
+    !looked_at_by(lookout, sockets).is_empty()
+}
+
 /// The whole table for a policy.
-pub(super) fn table(sockets: Sockets) -> Vec<Entry> {
+pub(super) fn table(sockets: Sockets, lookout: Lookout) -> Vec<Entry> {
     let mut table = ALWAYS.to_vec();
+    table.extend(looked_at_by(lookout, sockets));
     let local_sockets_are_bounded =
         sockets != Sockets::InMachineNetwork || ringfence_confine::landlock::version() >= 6;
     if local_sockets_are_bounded {

@@ -6,6 +6,7 @@
 //! things that cover what may not be seen. Each stage gets a copy of this namespace, takes the
 //! parts it needs, and then covers the workshop itself.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,7 +15,8 @@ use std::path::Path;
 
 use ringfence_confine::mount::{self, Attributes, Reach};
 use ringfence_confine::namespace::{self, Flags, Identities};
-use ringfence_confine::seccomp::Filter;
+use ringfence_confine::seccomp::{Answer, Filter, SeccompError};
+use ringfence_policy::permissions::Lookout;
 
 use super::protocol::{Boot, Failure, Identity, Sockets, Step, World};
 use super::syscalls;
@@ -37,10 +39,33 @@ pub(super) struct Workshop {
     filters: Filters,
 }
 
-struct Filters {
-    in_namespace: Filter,
-    in_machine_network: Filter,
-    local_only: Filter,
+/// Filters that were assembled before they are needed.
+struct Filters(Vec<(Sockets, Lookout, Filter)>);
+
+impl Filters {
+    /// Those that runs of a world may need. A world that is made for one run needs one of them, and
+    /// will know which.
+    fn for_runs_in(world: &World) -> Result<Self, SeccompError> {
+        let kinds: &[Sockets] = match world {
+            World::Namespaces {
+                own_network: true, ..
+            } => &[Sockets::InNamespace],
+            World::Namespaces { .. } => &[Sockets::InMachineNetwork],
+            World::Machine { .. } => &[Sockets::LocalOnly, Sockets::InMachineNetwork],
+            _ => &[],
+        };
+        let mut filters = Vec::new();
+        for sockets in kinds {
+            for lookout in [Lookout::Off, Lookout::Connections, Lookout::Writes] {
+                filters.push((*sockets, lookout, assemble(*sockets, lookout)?));
+            }
+        }
+        Ok(Self(filters))
+    }
+}
+
+fn assemble(sockets: Sockets, lookout: Lookout) -> Result<Filter, SeccompError> {
+    Filter::new(&syscalls::table(sockets, lookout), Answer::Allow)
 }
 
 impl Workshop {
@@ -78,32 +103,34 @@ impl Workshop {
         matches!(self.world, World::Namespaces { .. } | World::BubblewrapRun)
     }
 
-    pub(super) fn filter(&self, sockets: Sockets) -> &Filter {
-        match sockets {
-            Sockets::InNamespace => &self.filters.in_namespace,
-            Sockets::InMachineNetwork => &self.filters.in_machine_network,
-            Sockets::LocalOnly => &self.filters.local_only,
+    /// Whether mounts say what can be written, and not Landlock alone.
+    pub(super) fn has_mounts(&self) -> bool {
+        !matches!(self.world, World::Machine { .. })
+    }
+
+    /// The filter for a run with these sockets, whose calls are looked at like this.
+    pub(super) fn filter(&self, sockets: Sockets, lookout: Lookout) -> io::Result<Cow<'_, Filter>> {
+        let Filters(filters) = &self.filters;
+        match filters
+            .iter()
+            .find(|(of, by, _)| (*of, *by) == (sockets, lookout))
+        {
+            Some((_, _, filter)) => Ok(Cow::Borrowed(filter)),
+            None => assemble(sockets, lookout)
+                .map(Cow::Owned)
+                .map_err(io::Error::other),
         }
     }
 }
 
 /// Makes the world. The calling process moves into it.
 pub(super) fn make(boot: &Boot) -> Result<Workshop, Failure> {
-    let filter = |sockets| {
-        Filter::new(
-            &syscalls::table(sockets),
-            ringfence_confine::seccomp::Answer::Allow,
-        )
-        .map_err(|error| Failure::new(Step::Seccomp, &io::Error::other(error), "filter"))
-    };
+    let filters = Filters::for_runs_in(&boot.world)
+        .map_err(|error| Failure::new(Step::Seccomp, &io::Error::other(error), "filter"))?;
     let workshop = Workshop {
         world: boot.world.clone(),
         identity: boot.identity.clone(),
-        filters: Filters {
-            in_namespace: filter(Sockets::InNamespace)?,
-            in_machine_network: filter(Sockets::InMachineNetwork)?,
-            local_only: filter(Sockets::LocalOnly)?,
-        },
+        filters,
     };
     let unfinished = |(error, what): Unfinished| Failure::new(Step::BaseMounts, &error, what);
     match &boot.world {

@@ -122,6 +122,19 @@ pub enum TmpPolicy {
     Host,
 }
 
+/// Which calls of a command are looked at before they are made, so that a refusal is known for
+/// certain. Nothing is allowed or refused by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lookout {
+    /// None.
+    Off,
+    /// Connections.
+    Connections,
+    /// Connections, and whatever opens, makes, moves or removes files.
+    Writes,
+}
+
 /// The whole reach of a command. Paths are absolute, but for `protected_paths`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxPolicy {
@@ -143,6 +156,8 @@ pub struct SandboxPolicy {
     pub unix_sockets: Vec<PathBuf>,
     /// Which `/tmp` is there.
     pub tmp: TmpPolicy,
+    /// Which calls are looked at.
+    pub lookout: Lookout,
 }
 
 impl SandboxPolicy {
@@ -157,6 +172,7 @@ impl SandboxPolicy {
             granted_hosts: Vec::new(),
             unix_sockets: Vec::new(),
             tmp: TmpPolicy::Private,
+            lookout: Lookout::Connections,
         }
     }
 
