@@ -1,4 +1,4 @@
-//! `nohup`, `setsid` and double forks that survive the end of the run.
+//! `nohup` (which is to ignore a signal), `setsid` and double forks that survive the end of the run.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ pub(super) const ATTEMPT: Attempt = Attempt {
     attack: Deed::Shell(
         r#"exec > /dev/null 2>&1
         for n in 1 2 3; do mkfifo ready$n; done
-        nohup sh -c 'echo > ready1; exec sleep '$HARNESS_PID'1001' &
+        sh -c 'trap "" HUP; echo > ready1; exec sleep '$HARNESS_PID'1001' &
         setsid sh -c 'echo > ready2; exec sleep '$HARNESS_PID'1002' &
         (setsid sh -c '(setsid sh -c "trap : HUP TERM INT; echo > ready3; exec sleep '$HARNESS_PID'1003" &) &' &)
         for n in 1 2 3; do read line < ready$n; done"#,
