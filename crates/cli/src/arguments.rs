@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::verb::{
-    audit, call, check, code, completions, config, doctor, rules, run, script, session, shell,
-    trust,
+    audit, call, check, code, completions, config, doctor, respond, rules, run, script, session,
+    shell, tools, trust,
 };
 
 /// Runs commands inside a fence: judged, approved, confined, bounded and recorded.
@@ -49,6 +49,10 @@ pub(crate) enum Verb {
     Code(code::Arguments),
     /// Run a script that calls tools
     Script(script::Arguments),
+    /// Work through a model's message: run the scripts in it, keep everything around them
+    Respond(respond::Arguments),
+    /// List the tools, or print what scripts see as TypeScript declarations
+    Tools(tools::Arguments),
     /// Report what this machine can enforce, and what it costs
     Doctor(doctor::Arguments),
     /// Look at the audit log

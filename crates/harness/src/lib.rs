@@ -26,6 +26,7 @@ mod owner;
 mod patch;
 mod patching;
 mod registry;
+pub mod respond;
 pub mod rules;
 pub mod script;
 mod search;

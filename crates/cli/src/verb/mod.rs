@@ -7,11 +7,13 @@ pub(crate) mod code;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod respond;
 pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod script;
 pub(crate) mod session;
 pub(crate) mod shell;
+pub(crate) mod tools;
 pub(crate) mod trust;
 
 use std::process::ExitCode;
@@ -30,6 +32,8 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         Verb::Check(arguments) => check::serve(&arguments),
         Verb::Code(arguments) => code::serve(arguments).await,
         Verb::Script(arguments) => script::serve(arguments).await,
+        Verb::Respond(arguments) => respond::serve(arguments).await,
+        Verb::Tools(arguments) => tools::serve(&arguments),
         Verb::Doctor(arguments) => doctor::serve(&arguments).await,
         Verb::Audit(arguments) => audit::serve(&arguments),
         Verb::Config(arguments) => config::serve(&arguments),

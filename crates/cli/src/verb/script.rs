@@ -118,7 +118,8 @@ pub(crate) fn live() -> EventSink {
     })
 }
 
-fn show(output: &ScriptToolCallOutput) -> Result<()> {
+/// Prints what came of a script.
+pub(crate) fn show(output: &ScriptToolCallOutput) -> Result<()> {
     for warning in &output.warnings {
         paint::remark(warning);
     }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::exec;
 use crate::config::ExposeConfig;
+use crate::declarations::{self, Declared};
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
 use crate::tools::arguments::nearest;
@@ -102,8 +103,9 @@ impl Exposed {
         }
     }
 
-    fn described(&self) -> Value {
-        json!({ "name": self.name, "description": self.description, "schema": self.schema })
+    /// The tool as a model reads about it.
+    pub fn declared(&self) -> Declared {
+        Declared::new(self.name.clone(), self.description, self.schema.clone())
     }
 }
 
@@ -150,37 +152,21 @@ pub(super) fn look_up(
     argument: &Value,
 ) -> Option<Result<Value, String>> {
     let wanted = argument.as_str().unwrap_or_default();
+    let all: Vec<Declared> = exposed.iter().map(Exposed::declared).collect();
     match path {
-        SEARCH => Some(Ok(search(exposed, wanted))),
+        SEARCH => {
+            let found = declarations::search(&all, wanted).into_iter();
+            let found =
+                found.map(|tool| json!({ "name": tool.name, "description": tool.description }));
+            Some(Ok(found.collect()))
+        }
         DESCRIBE => {
-            let tool = exposed.iter().find(|tool| tool.name == wanted);
+            let tool = all.iter().find(|tool| tool.name == wanted);
             Some(
-                tool.map(Exposed::described)
+                tool.map(declarations::describe)
                     .ok_or_else(|| missing(exposed, wanted)),
             )
         }
         _ => None,
     }
-}
-
-/// The tools whose name or description has one of the words, those with the most of them first.
-fn search(exposed: &[Exposed], query: &str) -> Value {
-    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-    let score = |tool: &Exposed| {
-        let text = format!("{} {}", tool.name, tool.description).to_lowercase();
-        words
-            .iter()
-            .filter(|word| text.contains(word.as_str()))
-            .count()
-    };
-    let mut found: Vec<_> = exposed
-        .iter()
-        .map(|tool| (score(tool), tool))
-        .filter(|(score, _)| *score > 0 || words.is_empty())
-        .collect();
-    found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    found
-        .into_iter()
-        .map(|(_, tool)| json!({ "name": tool.name, "description": tool.description }))
-        .collect()
 }
