@@ -6,6 +6,7 @@
 mod approvals;
 mod crowd;
 mod functional;
+mod lost;
 #[path = "../program/mod.rs"]
 mod program;
 mod promises;

@@ -69,9 +69,12 @@ impl Stage {
             journals: Some(home.join("journals")),
             approver: Arc::clone(&self.approver),
             events: Arc::new(move |event| {
-                if let Event::Said { tone, text, .. } = event {
-                    said.lock().unwrap().push(format!("{tone:?}: {text}"));
-                }
+                let text = match event {
+                    Event::Said { tone, text, .. } => format!("{tone:?}: {text}"),
+                    Event::Notice { text, .. } => format!("Notice: {text}"),
+                    _ => return,
+                };
+                said.lock().unwrap().push(text);
             }),
             warden: WardenProgram::At(RINGFENCE.into()),
             private: vec![home.join("journals")],

@@ -1,0 +1,78 @@
+//! A script whose process is lost: tried once more if it has called no tool yet.
+
+use std::time::Duration;
+
+use ringfence::dialect::ErrorCode;
+use ringfence::script::ScriptRequest;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::stage::{Stage, block_on, short_timeout};
+
+/// State and parent of a process.
+fn stat(pid: &str) -> Option<(String, String)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    Some((fields.next()?.to_owned(), fields.next()?.to_owned()))
+}
+
+/// The processes below this one that are grandchildren of it and busy: runs of a zygote.
+fn busy_runs() -> Vec<Pid> {
+    let own = std::process::id().to_string();
+    let all: Vec<String> = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+        .collect();
+    let is_busy_run = |pid: &&String| {
+        let found = stat(pid).filter(|(state, _)| state == "R");
+        found
+            .and_then(|(_, parent)| stat(&parent))
+            .is_some_and(|(_, above)| above == own)
+    };
+    all.iter()
+        .filter(is_busy_run)
+        .filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
+        .collect()
+}
+
+/// Kills the run that is under way, once.
+async fn kill_a_run() {
+    for _ in 0..2000 {
+        if let Some(run) = busy_runs().first() {
+            kill_process(*run, Signal::KILL).unwrap();
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    panic!("no run was seen");
+}
+
+#[test]
+fn a_lost_process_is_replaced_once_if_no_tool_was_called() {
+    let hangs = "while (true) {}";
+    let calls_first = "await tools.exec({ command: ['true'] }); while (true) {}";
+    for (source, code, again) in [
+        (hangs, ErrorCode::ScriptTimeoutError, 1),
+        (calls_first, ErrorCode::HarnessInternalError, 0),
+    ] {
+        let stage = Stage::new().with(short_timeout);
+        let output = block_on(async {
+            let engine = stage.engine();
+            let call = engine.new_call();
+            let run = engine.run_script(&call, ScriptRequest::new(source));
+            let killing = async {
+                // The first call, if there is one, has been made by now: busy are scripts, not commands.
+                tokio::time::sleep(Duration::from_millis(1500)).await;
+                kill_a_run().await;
+            };
+            tokio::join!(run, killing).0.unwrap().output
+        });
+        assert_eq!(output.error.map(|error| error.code), Some(code), "{source}");
+        let tried = stage
+            .said()
+            .iter()
+            .filter(|text| text.contains("tried again"))
+            .count();
+        assert_eq!(tried, again, "{source}");
+    }
+}
