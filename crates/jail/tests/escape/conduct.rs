@@ -13,6 +13,7 @@ use ringfence_jail::{
     ContainerOptions, Engine, Input, Io, LaunchError, Output, Process, Session, SessionOptions,
     WardenProgram,
 };
+use ringfence_policy::permissions::Network;
 use ringfence_testkit::scratch::Scratch;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt};
 
@@ -61,6 +62,7 @@ pub const CONDUCTS: &[Conduct] = &[
     conduct!(what_is_left_running_is_told_and_ends, EVERYWHERE),
     conduct!(signals_and_terminals_work, EVERYWHERE),
     conduct!(mistakes_are_named, EVERYWHERE),
+    conduct!(an_allow_list_is_held_or_refused, EVERYWHERE),
     conduct!(a_container_that_is_stopped_is_replaced, IN_A_CONTAINER),
     conduct!(an_engine_that_is_killed_leaves_nothing, IN_A_CONTAINER),
     conduct!(a_missing_image_is_named, IN_A_CONTAINER),
@@ -159,6 +161,23 @@ async fn mistakes_are_named(fence: Fence) {
     assert_eq!(error.code(), "program_not_found", "{error}");
     let works = fence.run(Deed::Shell("echo on")).await.expect("launch");
     assert_eq!(works.text, "on\n");
+}
+
+async fn an_allow_list_is_held_or_refused(mut fence: Fence) {
+    fence.sandbox.network = Network::AllowList;
+    let asked = fence.run(Deed::Probe("ask_the_proxy")).await;
+    if fence.where_ == Where::Degraded {
+        let error = asked.expect_err("launched");
+        assert_eq!(error.code(), "cannot_enforce", "{error}");
+        return;
+    }
+    // Nobody is there to allow a host, so that none is.
+    let asked = asked.expect("launch");
+    assert!(asked.text.starts_with("HTTP/1.1 403"), "{asked:?}");
+    // SAFETY: this process has a single thread that touches the environment.
+    unsafe { std::env::set_var("TEST_PORT", "9") };
+    let direct = fence.run(Deed::Probe("reach_out")).await.expect("launch");
+    assert_ne!(direct.code, 0, "{direct:?}");
 }
 
 async fn a_container_that_is_stopped_is_replaced(fence: Fence) {

@@ -79,6 +79,7 @@ const PROBES: &[(&str, Probe)] = &[
     ("fork_until_refused", fork_until_refused),
     ("serve_once", serve_once),
     ("call_once", call_once),
+    ("ask_the_proxy", ask_the_proxy),
     ("other_descriptors", other_descriptors),
     ("descriptors_of_init", descriptors_of_init),
 ];
@@ -526,5 +527,19 @@ fn call_once() -> io::Result<()> {
     let mut text = String::new();
     TcpStream::connect(("127.0.0.1", port))?.read_to_string(&mut text)?;
     print!("{text}");
+    Ok(())
+}
+
+/// Asks the proxy for a host and prints what it says.
+fn ask_the_proxy() -> io::Result<()> {
+    let proxy = variable("http_proxy");
+    let address = proxy.trim_start_matches("http://").trim_end_matches('/');
+    let mut proxy = TcpStream::connect(address)?;
+    proxy.write_all(
+        b"GET http://example.test/ HTTP/1.1\r\nHost: example.test\r\nConnection: close\r\n\r\n",
+    )?;
+    let mut text = [0; 64];
+    let count = proxy.read(&mut text)?;
+    print!("{}", String::from_utf8_lossy(&text[..count]));
     Ok(())
 }
