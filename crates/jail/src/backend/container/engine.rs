@@ -94,6 +94,16 @@ fn ask(engine: Engine) -> Result<Found, String> {
 }
 
 impl Found {
+    /// An engine that nobody has asked.
+    #[cfg(test)]
+    pub(super) fn of(engine: Engine) -> Self {
+        Self {
+            engine,
+            version: String::new(),
+            path: PathBuf::from(engine.name()),
+        }
+    }
+
     /// Where its program is.
     pub(super) fn path(&self) -> &Path {
         &self.path

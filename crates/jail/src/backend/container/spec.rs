@@ -279,6 +279,9 @@ pub(super) fn arguments(
     list.0
 }
 
+/// The warden, and stages: they are in the container too.
+const OWN_PROCESSES: u64 = 4;
+
 struct Arguments(Vec<OsString>);
 
 impl Arguments {
@@ -295,7 +298,8 @@ impl Arguments {
             self.word(format!("--memory={bytes}b"));
         }
         if let Some(processes) = spec.processes {
-            self.word(format!("--pids-limit={processes}"));
+            let all = processes.saturating_add(OWN_PROCESSES);
+            self.word(format!("--pids-limit={all}"));
         }
         if spec.tmp != Tmp::Machine {
             let way = if spec.tmp == Tmp::SessionReadOnly {
@@ -328,5 +332,128 @@ impl Arguments {
             mount.push(",readonly,bind-nonrecursive");
         }
         self.0.push(mount);
+    }
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::needless_raw_string_hashes,
+    reason = "expect-test writes them so"
+)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    /// The arguments for a small policy, but for what differs from machine to machine.
+    fn shown(spec: &Spec, engine: Engine) -> String {
+        let trace = Trace::make().unwrap();
+        let bundle = Bundle {
+            files: vec![("/bin/ringfence".into(), "program".to_owned())],
+            command: vec![format!("{INSIDE}/program")],
+        };
+        let list = arguments(spec, &Found::of(engine), "image:1", &bundle, &trace);
+        trace.remove_folder();
+        let words = list.iter().map(|word| word.to_string_lossy());
+        let lines: Vec<_> = words
+            .map(|word| word.replace(trace.name(), "NAME"))
+            .filter(|word| word != "--userns=keep-id")
+            .collect();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn a_container_is_given_nothing_that_the_policy_does_not_name() {
+        let mount = |path: &str, as_what| Mount {
+            path: path.into(),
+            as_what,
+            node: (0, 0),
+        };
+        let spec = Spec {
+            mounts: vec![
+                mount("/work", As::Writable),
+                mount("/work/.git/hooks", As::ReadOnly),
+                mount("/work/.ssh", As::ShutFolder),
+                mount("/work/.netrc", As::ShutFile),
+            ],
+            tmp: Tmp::Session,
+            tmp_bytes: Some(4096),
+            network: Network::Off,
+            memory_bytes: Some(1 << 20),
+            processes: Some(64),
+            uid: 1000,
+            gid: 100,
+        };
+        expect![[r#"
+            run
+            --detach
+            --rm
+            --pull=never
+            --name
+            NAME
+            --label
+            io.ringfence.session
+            --log-driver=none
+            --no-healthcheck
+            --stop-signal=KILL
+            --workdir=/
+            --ipc=private
+            --cap-drop=all
+            --security-opt=no-new-privileges
+            --security-opt=label=disable
+            --read-only
+            --user=1000:100
+            --read-only-tmpfs=false
+            --http-proxy=false
+            --image-volume=ignore
+            --network=none
+            --memory=1048576b
+            --pids-limit=68
+            --tmpfs=/tmp:rw,exec,nosuid,nodev,mode=1777,size=4096,notmpcopyup
+            --mount=type=bind,source=/bin/ringfence,destination=/.ringfence/program,readonly,bind-nonrecursive
+            --mount=type=bind,source=/tmp/NAME/line,destination=/.ringfence/line,readonly,bind-nonrecursive
+            --mount=type=bind,source=/work,destination=/work
+            --mount=type=bind,source=/work/.git/hooks,destination=/work/.git/hooks,readonly,bind-nonrecursive
+            --mount=type=bind,source=/tmp/NAME/shut,destination=/work/.ssh,readonly,bind-nonrecursive
+            --mount=type=bind,source=/tmp/NAME/shut-file,destination=/work/.netrc,readonly,bind-nonrecursive
+            --entrypoint=/.ringfence/program
+            image:1
+            __warden
+            /.ringfence/line"#]].assert_eq(&shown(&spec, Engine::Podman));
+        let free = Spec {
+            mounts: Vec::new(),
+            tmp: Tmp::SessionReadOnly,
+            tmp_bytes: None,
+            network: Network::Full,
+            memory_bytes: None,
+            processes: None,
+            ..spec
+        };
+        expect![[r#"
+            run
+            --detach
+            --rm
+            --pull=never
+            --name
+            NAME
+            --label
+            io.ringfence.session
+            --log-driver=none
+            --no-healthcheck
+            --stop-signal=KILL
+            --workdir=/
+            --ipc=private
+            --cap-drop=all
+            --security-opt=no-new-privileges
+            --security-opt=label=disable
+            --read-only
+            --user=1000:100
+            --network=host
+            --tmpfs=/tmp:ro,exec,nosuid,nodev,mode=1777
+            --mount=type=bind,source=/bin/ringfence,destination=/.ringfence/program,readonly,bind-nonrecursive
+            --mount=type=bind,source=/tmp/NAME/line,destination=/.ringfence/line,readonly,bind-nonrecursive
+            --entrypoint=/.ringfence/program
+            image:1
+            __warden
+            /.ringfence/line"#]].assert_eq(&shown(&free, Engine::Docker));
     }
 }
