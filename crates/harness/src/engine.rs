@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
 use ringfence_confine::account;
+use ringfence_jail::net::Terminator;
 use ringfence_jail::{Session as Jail, SessionOptions, TerminalSize, WardenProgram};
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Shell};
@@ -213,6 +214,7 @@ impl Engine {
             .policy(&options.workspace, options.home.as_deref());
         sandbox.denied_reads.extend(options.private);
         let injections = Injections::read(&options.config.network, &options.environment)?;
+        let terminator = network::terminator(&options.config.network, &options.environment)?;
         let mut rules = options.rules;
         rules.extend(RuleSet::of(network::rules_of(&options.config.network)));
         // Whatever serves as warden serves scripts too.
@@ -232,6 +234,8 @@ impl Engine {
             },
             backend: options.config.sandbox.backend.choice(),
             container: options.config.sandbox.container(),
+            certificates: terminator.as_ref().map(Terminator::bundle),
+            unix_sockets: options.config.sandbox.unix_sockets.clone(),
         })?;
         let mut environment = base_environment(
             &options.config.environment,
@@ -282,6 +286,7 @@ impl Engine {
                 Arc::clone(&desk),
                 &options.config.network,
                 injections,
+                terminator,
             )),
             ground,
             registry: Arc::new(Registry::new(registry_limits(&options.config))),
@@ -471,16 +476,6 @@ fn refuse_what_is_not_there(config: &Config) -> Result<(), CallError> {
     }
     let expose = &config.script.expose;
     let not_there = [
-        (
-            config.network.terminate_tls,
-            "network.terminate_tls = true",
-            "leave it off",
-        ),
-        (
-            !config.sandbox.unix_sockets.is_empty(),
-            "sandbox.unix_sockets",
-            "leave it empty",
-        ),
         (
             expose.enable_http,
             "script.expose.enable_http = true",

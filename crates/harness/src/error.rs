@@ -154,6 +154,9 @@ pub enum CallError {
     /// A header that is to be added to requests cannot be made.
     #[error(transparent)]
     Inject(#[from] InjectError),
+    /// TLS cannot be ended here, which `network.terminate_tls` asks for.
+    #[error("`network.terminate_tls`: {0}")]
+    Terminate(#[from] ringfence_jail::net::TerminatorError),
     /// The command could not be started.
     #[error(transparent)]
     Launch(#[from] LaunchError),
@@ -210,6 +213,7 @@ impl CallError {
             Self::NoSuchTask { .. } => "no_such_task",
             Self::TooManyTasks { .. } => "too_many_tasks",
             Self::NotAvailable { .. } => "setting_not_available",
+            Self::Terminate(_) => "tls_unusable",
             Self::Inject(_) => "inject_unusable",
             Self::Denied(denial) => denial.code.name(),
             Self::Launch(error) => error.code(),

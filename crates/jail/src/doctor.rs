@@ -13,7 +13,7 @@ use crate::backend::{Backend, bubblewrap, container, native};
 use crate::error::LaunchError;
 use crate::line::WardenProgram;
 use crate::session::identity;
-use crate::warden::protocol::{Boot, Groups, RawPath, World};
+use crate::warden::protocol::{Boot, Furniture, Groups, RawPath, World};
 
 /// Whether a mechanism is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -139,6 +139,7 @@ async fn try_bubblewrap() -> Result<(String, u64), LaunchError> {
             groups: Groups::No,
         },
         identity: identity(Path::new("/"))?,
+        furniture: Furniture::default(),
     };
     let started = Instant::now();
     bubblewrap::open(&WardenProgram::ThisProgram, &bwrap, &boot).await?;
@@ -245,6 +246,7 @@ async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
             groups: Groups::No,
         },
         identity,
+        furniture: Furniture::default(),
     };
     let started = Instant::now();
     let mut line = native::open(&WardenProgram::ThisProgram, &boot)

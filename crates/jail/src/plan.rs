@@ -83,10 +83,16 @@ pub(crate) fn fence(
     let roots: Vec<PathBuf> = fence.writable.iter().map(RawPath::to_path).collect();
     let in_a_root = |path: &PathBuf| roots.iter().any(|root| path.starts_with(root));
     let out_of_sight = |path: &PathBuf| tmp != Tmp::Machine && path.starts_with("/tmp");
+    let mut allowed = Vec::new();
+    for path in &sandbox.unix_sockets {
+        allowed.push(resolved(path)?);
+    }
+    let in_tmp = allowed.iter().filter(|path| out_of_sight(path));
+    fence.sockets_in_tmp = in_tmp.map(|path| RawPath::from(path.as_path())).collect();
     let machine_sockets = surroundings.sockets();
     let outside = machine_sockets
         .iter()
-        .filter(|path| !in_a_root(path) && !out_of_sight(path));
+        .filter(|path| !in_a_root(path) && !out_of_sight(path) && !allowed.contains(path));
     fence
         .denied
         .extend(outside.map(|path| RawPath::from(path.as_path())));
@@ -150,6 +156,7 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
         tmp,
         sockets,
         lookout: sandbox.lookout,
+        sockets_in_tmp: Vec::new(),
     })
 }
 

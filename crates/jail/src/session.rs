@@ -24,6 +24,7 @@ use crate::plan;
 use crate::process::{Output, Process};
 use crate::surroundings::Surroundings;
 use crate::terminal::{Terminal, TerminalSize};
+use crate::warden::CERTIFICATES_INSIDE;
 use crate::warden::protocol::{self, Fence, Identity, Launch, RawPath, Report};
 
 /// What a session is opened with.
@@ -39,6 +40,10 @@ pub struct SessionOptions {
     pub backend: Choice,
     /// How the container backend works.
     pub container: ContainerOptions,
+    /// The certificates that commands are to trust, as PEM, where they differ from the machine's.
+    pub certificates: Option<Vec<u8>>,
+    /// Sockets of the machine's, by their paths, that commands can connect to.
+    pub unix_sockets: Vec<PathBuf>,
 }
 
 impl SessionOptions {
@@ -50,6 +55,8 @@ impl SessionOptions {
             degraded: Degraded::Refuse,
             backend: Choice::Auto,
             container: ContainerOptions::default(),
+            certificates: None,
+            unix_sockets: Vec::new(),
         }
     }
 }
@@ -178,6 +185,7 @@ impl Session {
                 &confinement,
                 ground.site.backend(),
                 outlet.as_ref(),
+                self.options.certificates.is_some(),
             )?,
             cwd: RawPath::from(command.cwd.as_path()),
             fence: ground.fence,
@@ -262,6 +270,26 @@ impl Session {
         })
     }
 
+    /// What only the native backend brings inside.
+    fn lacking(&self, backend: Backend, sandbox: &SandboxPolicy) -> Result<(), LaunchError> {
+        let mut missing = Vec::new();
+        if backend != Backend::Native {
+            if !sandbox.unix_sockets.is_empty() {
+                missing.push(format!("{}: sockets by path", backend.name()));
+            }
+            if self.options.certificates.is_some() {
+                missing.push(format!(
+                    "{}: certificates of the session's own",
+                    backend.name()
+                ));
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(LaunchError::CannotEnforce { missing })
+    }
+
     /// Where a backend would run a policy, and with what fence.
     fn ground(
         &self,
@@ -269,6 +297,7 @@ impl Session {
         sandbox: &SandboxPolicy,
         limits: &Limits,
     ) -> Result<Ground, LaunchError> {
+        self.lacking(backend, sandbox)?;
         let in_namespaces = || plan::fence(sandbox, &self.surroundings);
         let (site, fence) = match backend {
             Backend::Native => (Site::Native(plan::world(sandbox, limits)), in_namespaces()?),
@@ -411,6 +440,7 @@ fn environment(
     confinement: &Confinement,
     backend: Backend,
     outlet: Option<&Outlet>,
+    has_certificates: bool,
 ) -> Result<Vec<Vec<u8>>, LaunchError> {
     let mut environment = command.environment.clone();
     if let Confinement::Fenced { sandbox, .. } = confinement {
@@ -427,6 +457,14 @@ fn environment(
         }
     }
     if let Some(outlet) = outlet {
+        if has_certificates {
+            let variables = net::certificate_variables(CERTIFICATES_INSIDE);
+            environment.extend(
+                variables
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value)),
+            );
+        }
         let java = environment.get("JAVA_TOOL_OPTIONS").map(String::as_str);
         let variables = net::proxy_variables(outlet.port(), java);
         environment.extend(

@@ -37,6 +37,13 @@ impl Place {
         self.home().join("work")
     }
 
+    /// A folder beside the home.
+    pub fn outside(&self) -> PathBuf {
+        let outside = self.root.path().join("outside");
+        std::fs::create_dir_all(&outside).unwrap();
+        outside
+    }
+
     /// The program with arguments, in the workspace.
     pub fn ringfence(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(RINGFENCE);
@@ -100,7 +107,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    fn of(output: &Output) -> Self {
+    pub fn of(output: &Output) -> Self {
         Self {
             code: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use ringfence_jail::net::{Admission, Bounds, Gate, Header, Refusal, Traffic, Wanted};
+use ringfence_jail::net::{Admission, Bounds, Gate, Header, Refusal, Terminator, Traffic, Wanted};
 use ringfence_policy::action::{Action, Connect};
 use ringfence_policy::host::{Host, Protocol};
 use ringfence_policy::judge::{ApprovalKey, Remembered, protocol_of_tunnel};
@@ -277,6 +277,10 @@ impl Gate for RunGate {
 
     fn headers(&self, connect: &Connect) -> Vec<Header> {
         self.session.injections.for_connection(connect)
+    }
+
+    fn terminator(&self) -> Option<&Terminator> {
+        self.session.terminator.as_ref()
     }
 
     fn refused(&self, refusal: &Refusal) {

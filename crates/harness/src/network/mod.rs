@@ -10,9 +10,10 @@ mod inject;
 mod pending;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ringfence_jail::net::{Bounds, Closed, Gate, Refusal};
+use ringfence_jail::net::{Bounds, Closed, Gate, Refusal, Terminator, TerminatorError};
 use ringfence_policy::Permit;
 use ringfence_policy::action::Action;
 use ringfence_policy::permissions::Network;
@@ -32,6 +33,7 @@ use pending::Pending;
 pub(crate) struct SessionNetwork {
     desk: Arc<Desk>,
     injections: Injections,
+    terminator: Option<Terminator>,
     bounds: Bounds,
     pending: Pending,
     /// What was refused to the commands of calls that are under way.
@@ -71,10 +73,16 @@ impl Refusals {
 const MOST: usize = 16;
 
 impl SessionNetwork {
-    pub(crate) fn new(desk: Arc<Desk>, config: &NetworkConfig, injections: Injections) -> Self {
+    pub(crate) fn new(
+        desk: Arc<Desk>,
+        config: &NetworkConfig,
+        injections: Injections,
+        terminator: Option<Terminator>,
+    ) -> Self {
         Self {
             desk,
             injections,
+            terminator,
             bounds: Bounds {
                 connections: usize::try_from(config.max_connections).unwrap_or(usize::MAX),
                 connect: config.connect_timeout,
@@ -109,6 +117,18 @@ impl SessionNetwork {
     pub(crate) fn keeps(&self, variable: &str) -> bool {
         self.injections.uses(variable)
     }
+}
+
+/// Who ends TLS, where that is switched on.
+pub(crate) fn terminator(
+    config: &NetworkConfig,
+    environment: &BTreeMap<String, String>,
+) -> Result<Option<Terminator>, TerminatorError> {
+    if !config.terminate_tls {
+        return Ok(None);
+    }
+    let trusted = environment.get("SSL_CERT_FILE").map(Path::new);
+    Terminator::new(trusted).map(Some)
 }
 
 /// The rules that the configuration's lists of hosts stand for.

@@ -14,9 +14,10 @@ use std::path::PathBuf;
 
 use crate::error::LaunchError;
 use crate::line::Line;
+use crate::plan;
 use crate::process::Kin;
 use crate::session::SessionOptions;
-use crate::warden::protocol::{Boot, Identity, World};
+use crate::warden::protocol::{Boot, Furniture, Identity, RawPath, World};
 use container::spec::Spec;
 
 pub use container::{ContainerOptions, Engine};
@@ -106,9 +107,20 @@ impl Site {
         options: &SessionOptions,
         identity: &Identity,
     ) -> Result<Line, LaunchError> {
+        let mut furniture = Furniture {
+            certificates: options.certificates.clone(),
+            sockets: Vec::new(),
+        };
+        for path in &options.unix_sockets {
+            let path = plan::resolved(path)?;
+            if path.starts_with("/run") {
+                furniture.sockets.push(RawPath::from(path.as_path()));
+            }
+        }
         let boot = |world: &World| Boot {
             world: world.clone(),
             identity: identity.clone(),
+            furniture: furniture.clone(),
         };
         let program = &options.program;
         match self {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ringfence_policy::action::Connect;
 use ringfence_policy::host::{Host, Protocol};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::timeout;
@@ -14,7 +14,7 @@ use super::gate::{Gate, Refusal, Traffic, Wanted};
 use super::http::{self, Begun, HeadError, Next, Passage, Reader, Request};
 use super::socks::{self, Answer, Asked};
 use super::target::{Target, TargetError};
-use super::tls;
+use super::tls::{self, Terminator};
 use super::tunnel::{self, Side};
 use super::upstream::{self, Failure};
 
@@ -198,20 +198,20 @@ where
         }
     };
     let added = gate.headers(&connect);
+    let clear = connect.protocol != Protocol::Https;
     let passage = Passage {
         request,
         path,
-        host: target.written(80),
+        host: target.written(if clear { 80 } else { 443 }),
         added: &added,
     };
-    let (host_reader, mut host_writer) = stream.into_split();
-    let mut host_reader = Reader::new(host_reader);
-    let passed = http::exchange(
-        &passage,
-        (reader, writer),
-        (&mut host_reader, &mut host_writer),
-    )
-    .await;
+    let passed = match gate.terminator() {
+        Some(terminator) if !clear => match terminator.connect(&target.host, stream).await {
+            Ok(stream) => pass(&passage, (reader, writer), stream).await,
+            Err(error) => Err((HeadError::Stream(error), Begun::No)),
+        },
+        _ => pass(&passage, (reader, writer), stream).await,
+    };
     match passed {
         Ok((next, traffic)) => {
             gate.ended(&connect, traffic);
@@ -231,6 +231,22 @@ where
             Next::End
         }
     }
+}
+
+/// Passes a request on over a stream, and its response back.
+async fn pass<R, W, S>(
+    passage: &Passage<'_>,
+    client: (&mut Reader<R>, &mut W),
+    stream: S,
+) -> Result<(Next, Traffic), (HeadError, Begun)>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+    S: AsyncRead + AsyncWrite,
+{
+    let (reader, mut writer) = tokio::io::split(stream);
+    let mut reader = Reader::new(reader);
+    http::exchange(passage, client, (&mut reader, &mut writer)).await
 }
 
 async fn admitted(wanted: Wanted, gate: &dyn Gate) -> Result<Connect, Failure> {
@@ -286,11 +302,24 @@ impl Tunnel {
         if first != tls::HANDSHAKE {
             let Self { target, far, .. } = self;
             drop(far);
-            return requests_to(&target, &mut reader, &mut writer, gate).await;
+            let request = |host, port| Wanted::Request { host, port };
+            return requests_to(&target, request, &mut reader, &mut writer, gate).await;
         }
-        match self.check_hello(&mut reader, gate).await {
-            Ok(()) => self.carry(reader, writer, gate).await,
-            Err(refusal) => gate.refused(&refusal),
+        if let Err(refusal) = self.check_hello(&mut reader, gate).await {
+            gate.refused(&refusal);
+            return;
+        }
+        let inside = Connect {
+            protocol: Protocol::Https,
+            ..self.connect.clone()
+        };
+        match gate.terminator() {
+            Some(terminator) if !gate.headers(&inside).is_empty() => {
+                let Self { target, far, .. } = self;
+                drop(far);
+                terminate(&target, terminator, reader, writer, gate).await;
+            }
+            _ => self.carry(reader, writer, gate).await,
         }
     }
 
@@ -342,9 +371,37 @@ impl Tunnel {
     }
 }
 
+/// Ends a client's TLS here, and serves what it asks inside.
+async fn terminate(
+    target: &Target,
+    terminator: &Terminator,
+    reader: ClientReader,
+    writer: OwnedWriteHalf,
+    gate: &dyn Gate,
+) {
+    let (reader, held) = reader.into_parts();
+    let whole = tokio::io::join(std::io::Cursor::new(held).chain(reader), writer);
+    match timeout(PATIENCE, terminator.accept(&target.host, whole)).await {
+        Ok(Ok(stream)) => {
+            let (reader, mut writer) = tokio::io::split(stream);
+            let mut reader = Reader::new(reader);
+            let tls = |host, port| Wanted::Tls { host, port };
+            requests_to(target, tls, &mut reader, &mut writer, gate).await;
+            let _ = writer.shutdown().await;
+        }
+        // The client does not trust the session's certificates, say: it knows.
+        Ok(Err(_)) | Err(_) => {}
+    }
+}
+
 /// Serves requests of a client that has asked for one host: they can be for no other.
-async fn requests_to<R, W>(target: &Target, reader: &mut Reader<R>, writer: &mut W, gate: &dyn Gate)
-where
+async fn requests_to<R, W>(
+    target: &Target,
+    wanted: impl Fn(Host, u16) -> Wanted,
+    reader: &mut Reader<R>,
+    writer: &mut W,
+    gate: &dyn Gate,
+) where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
@@ -360,11 +417,8 @@ where
             let _ = http::refuse(writer, 421, &refusal).await;
             return;
         }
-        let wanted = Wanted::Request {
-            host: target.host.clone(),
-            port: target.port,
-        };
         let uri = request.uri.clone();
+        let wanted = wanted(target.host.clone(), target.port);
         match forward(&request, &uri, target, wanted, reader, writer, gate).await {
             Next::Request => {}
             Next::End => return,

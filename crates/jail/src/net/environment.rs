@@ -40,6 +40,25 @@ pub fn proxy_variables(port: u16, java_options: Option<&str>) -> Vec<(&'static s
     variables
 }
 
+/// The variables that tell programs which certificates to trust.
+pub fn certificate_variables(bundle: &str) -> Vec<(&'static str, String)> {
+    [
+        "SSL_CERT_FILE",
+        "CURL_CA_BUNDLE",
+        "GIT_SSL_CAINFO",
+        "REQUESTS_CA_BUNDLE",
+        "PIP_CERT",
+        "NODE_EXTRA_CA_CERTS",
+        "npm_config_cafile",
+        "CARGO_HTTP_CAINFO",
+        "AWS_CA_BUNDLE",
+        "DENO_CERT",
+    ]
+    .into_iter()
+    .map(|name| (name, bundle.to_owned()))
+    .collect()
+}
+
 /// Java reads no variables, but options from this one.
 fn java(port: u16, before: Option<&str>) -> String {
     let own = format!(

@@ -11,6 +11,7 @@ use ringfence_policy::action::Connect;
 use ringfence_policy::host::Host;
 
 use super::http::Header;
+use super::tls::Terminator;
 
 /// A decision that is still awaited.
 pub type Admission<'a> = Pin<Box<dyn Future<Output = Result<Permit, Refusal>> + Send + 'a>>;
@@ -25,6 +26,11 @@ pub trait Gate: Send + Sync {
 
     /// The headers to add to the requests of a connection.
     fn headers(&self, connect: &Connect) -> Vec<Header>;
+
+    /// Who ends TLS, so that headers can be added inside; nobody unless that is wanted.
+    fn terminator(&self) -> Option<&Terminator> {
+        None
+    }
 
     /// Something was refused, or did not work.
     fn refused(&self, refusal: &Refusal);

@@ -21,7 +21,8 @@ mod tls;
 mod tunnel;
 mod upstream;
 
-pub use environment::proxy_variables;
+pub use environment::{certificate_variables, proxy_variables};
 pub use gate::{Admission, Bounds, Closed, Gate, Refusal, Traffic, Wanted};
 pub use http::{Header, HeaderError};
 pub(crate) use outlet::Outlet;
+pub use tls::{Authority, AuthorityError, Terminator, TerminatorError};

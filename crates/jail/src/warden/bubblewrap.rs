@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use super::bounds::Means;
 use super::protection::{self, Hand};
-use super::protocol::{self, Boot, Failure, Fence, Identity, Launch, RawPath, Step, Tmp, World};
+use super::protocol::{
+    self, Boot, Failure, Fence, Furniture, Identity, Launch, RawPath, Step, Tmp, World,
+};
 use super::view::{NOT_FOR_WRITING, shown};
 use super::world::{self, DEV, SHUT_FILE, SHUT_FOLDER, TMP, VOID};
 use super::{STAGE_ARGUMENT, stage};
@@ -159,6 +161,7 @@ fn enter(package: Option<&OsStr>) -> io::Result<()> {
     let workshop = world::make(&Boot {
         world: World::BubblewrapRun,
         identity: package.identity,
+        furniture: Furniture::default(),
     })
     .map_err(|failure| io::Error::from_raw_os_error(failure.errno))?;
     let harness = take(package.harness);

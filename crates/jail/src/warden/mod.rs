@@ -33,6 +33,8 @@ use rustix::event::{PollFd, PollFlags};
 use protocol::{Boot, Booted, Failure, Groups, Prepared, Step, World};
 use world::Workshop;
 
+pub(crate) use world::CERTIFICATES_INSIDE;
+
 /// The argument that makes the program a warden.
 pub const WARDEN_ARGUMENT: &str = "__warden";
 

@@ -35,6 +35,16 @@ impl RawPath {
 pub(crate) struct Boot {
     pub(crate) world: World,
     pub(crate) identity: Identity,
+    pub(crate) furniture: Furniture,
+}
+
+/// What every run of a session finds in its `/run`, which is empty otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Furniture {
+    /// Certificates, as PEM.
+    pub(crate) certificates: Option<Vec<u8>>,
+    /// Sockets of the machine's that are there too. Resolved.
+    pub(crate) sockets: Vec<RawPath>,
 }
 
 /// Where the runs of a warden live.
@@ -184,6 +194,8 @@ pub(crate) struct Fence {
     pub(crate) tmp: Tmp,
     pub(crate) sockets: Sockets,
     pub(crate) lookout: Lookout,
+    /// Sockets in the machine's `/tmp` that are to be seen in the session's.
+    pub(crate) sockets_in_tmp: Vec<RawPath>,
 }
 
 /// Which `/tmp` a run sees.

@@ -60,9 +60,17 @@ impl Canvas {
     /// long as the run.
     pub(super) fn paint(self, fence: &Fence, ledger: &OwnedFd) -> Result<Vec<OwnedFd>, Failure> {
         let roots = cut_out_roots(fence)?;
+        let sockets = self
+            .cut_out_sockets(fence)
+            .map_err(|error| Failure::new(Step::WritableRoot, &error, "a socket in /tmp"))?;
         if fence.tmp != Tmp::Machine {
             self.attach_tmp(fence.tmp)
                 .map_err(|error| Failure::new(Step::WritableRoot, &error, "/tmp"))?;
+        }
+        for (path, tree) in &sockets {
+            mount::place(path)
+                .and_then(|place| mount::attach(tree.as_fd(), place.as_fd()))
+                .map_err(|error| Failure::new(Step::WritableRoot, &error, shown(path)))?;
         }
         let denied: Vec<PathBuf> = fence.denied.iter().map(RawPath::to_path).collect();
         let (around, plain): (Vec<_>, Vec<_>) = denied.into_iter().partition(|path| {
@@ -86,6 +94,30 @@ impl Canvas {
         self.close()
             .map_err(|error| Failure::new(Step::Prepare, &error, WORKSHOP))?;
         Ok(locks)
+    }
+
+    /// Copies of sockets in the machine's `/tmp`, with a place for each in the session's.
+    fn cut_out_sockets(&self, fence: &Fence) -> io::Result<Vec<(PathBuf, OwnedFd)>> {
+        let mut sockets = Vec::new();
+        for path in fence.sockets_in_tmp.iter().map(RawPath::to_path) {
+            let tree = mount::clone_tree(mount::place(&path)?.as_fd(), Reach::Single)?;
+            let inside = path.strip_prefix("/tmp").unwrap_or(&path);
+            let mut folder = self.tmp.try_clone()?;
+            for part in inside.parent().into_iter().flat_map(Path::components) {
+                let name = part.as_os_str();
+                match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o755)) {
+                    Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+                    Err(error) => return Err(error.into()),
+                }
+                let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                folder = rustix::fs::openat(&folder, name, flags, Mode::empty())?;
+            }
+            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let name = inside.file_name().unwrap_or_default();
+            rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o600))?;
+            sockets.push((path, tree));
+        }
+        Ok(sockets)
     }
 
     fn attach_tmp(&self, tmp: Tmp) -> io::Result<()> {
@@ -139,7 +171,8 @@ impl Canvas {
         if let Some(proc) = &self.proc {
             mount::change(proc.as_fd(), Reach::Single, READ_ONLY, Attributes::empty())?;
         }
-        let cover = mount::clone_tree(self.void.as_fd(), Reach::Single)?;
+        // With the sockets in it that are to be seen there.
+        let cover = mount::clone_tree(self.void.as_fd(), Reach::Recursive)?;
         mount::attach(cover.as_fd(), mount::place(Path::new(WORKSHOP))?.as_fd())
     }
 }

@@ -11,14 +11,14 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ringfence_confine::mount::{self, Attributes, Reach};
 use ringfence_confine::namespace::{self, Flags, Identities};
 use ringfence_confine::seccomp::{Answer, Filter, SeccompError};
 use ringfence_policy::permissions::Lookout;
 
-use super::protocol::{Boot, Failure, Identity, Sockets, Step, World};
+use super::protocol::{Boot, Failure, Furniture, Identity, RawPath, Sockets, Step, World};
 use super::syscalls;
 
 /// Where the workshop is mounted, in the warden's own namespace.
@@ -26,6 +26,8 @@ pub(super) const WORKSHOP: &str = "/run";
 /// Parts of the workshop.
 pub(super) const TMP: &str = "/run/tmp";
 pub(super) const DEV: &str = "/run/dev";
+/// Where runs find the certificates that they are to trust.
+pub(crate) const CERTIFICATES_INSIDE: &str = "/run/ringfence/certificates.pem";
 /// An empty folder that can be listed.
 pub(super) const VOID: &str = "/run/void";
 /// A folder and a file that nobody can open.
@@ -140,7 +142,7 @@ pub(super) fn make(boot: &Boot) -> Result<Workshop, Failure> {
             ..
         } => {
             enter_namespaces(&boot.identity, *own_network)?;
-            furnish(*tmp_bytes).map_err(unfinished)?;
+            furnish(*tmp_bytes, &boot.furniture).map_err(unfinished)?;
         }
         // The rest of the workshop came with the namespaces.
         World::Bubblewrap { bwrap, .. } => {
@@ -185,11 +187,13 @@ fn enter_namespaces(identity: &Identity, own_network: bool) -> Result<(), Failur
 type Unfinished = (io::Error, &'static str);
 
 /// Builds the workshop.
-fn furnish(tmp_bytes: Option<u64>) -> Result<(), Unfinished> {
+fn furnish(tmp_bytes: Option<u64>, furniture: &Furniture) -> Result<(), Unfinished> {
     let about = |what: &'static str| move |error: io::Error| (error, what);
     mount::make_everything_private().map_err(about("private mounts"))?;
     // The devices are cloned off before `/run` is covered: on some machines `/dev` points there.
     let devices = clone_devices().map_err(about("/dev"))?;
+    // And so are the machine's sockets that commands may see there.
+    let sockets = clone_sockets(furniture).map_err(about("a socket"))?;
     let quiet = Attributes::MOUNT_ATTR_NOSUID | Attributes::MOUNT_ATTR_NODEV;
     let put = |tree: io::Result<std::os::fd::OwnedFd>, at: &str| -> io::Result<()> {
         mount::attach(tree?.as_fd(), mount::place(Path::new(at))?.as_fd())
@@ -199,6 +203,8 @@ fn furnish(tmp_bytes: Option<u64>) -> Result<(), Unfinished> {
         fs::create_dir(folder).map_err(about(folder))?;
     }
     make_covers()?;
+    place_certificates(furniture).map_err(about(CERTIFICATES_INSIDE))?;
+    place_sockets(&sockets).map_err(about("a socket"))?;
     put(mount::new_tmpfs("1777", tmp_bytes, quiet), TMP).map_err(about(TMP))?;
     put(
         mount::new_tmpfs("0755", None, Attributes::MOUNT_ATTR_NOSUID),
@@ -206,6 +212,40 @@ fn furnish(tmp_bytes: Option<u64>) -> Result<(), Unfinished> {
     )
     .map_err(about(DEV))?;
     furnish_dev(&devices).map_err(about("the minimal /dev"))
+}
+
+/// The certificates, where every run will see them: what covers `/run` has them in it.
+fn place_certificates(furniture: &Furniture) -> io::Result<()> {
+    let Some(certificates) = &furniture.certificates else {
+        return Ok(());
+    };
+    let path = in_the_void(Path::new(CERTIFICATES_INSIDE));
+    fs::create_dir_all(path.parent().unwrap_or(&path))?;
+    fs::write(path, certificates)
+}
+
+fn clone_sockets(furniture: &Furniture) -> io::Result<Vec<(PathBuf, OwnedFd)>> {
+    let mut sockets = Vec::new();
+    for path in furniture.sockets.iter().map(RawPath::to_path) {
+        let tree = mount::clone_tree(mount::place(&path)?.as_fd(), Reach::Single)?;
+        sockets.push((path, tree));
+    }
+    Ok(sockets)
+}
+
+fn place_sockets(sockets: &[(PathBuf, OwnedFd)]) -> io::Result<()> {
+    for (path, tree) in sockets {
+        let path = in_the_void(path);
+        fs::create_dir_all(path.parent().unwrap_or(&path))?;
+        fs::write(&path, "")?;
+        mount::attach(tree.as_fd(), mount::place(&path)?.as_fd())?;
+    }
+    Ok(())
+}
+
+/// Where something in `/run` is before the empty folder covers that.
+fn in_the_void(path: &Path) -> PathBuf {
+    Path::new(VOID).join(path.strip_prefix(WORKSHOP).unwrap_or(path))
 }
 
 /// Makes what covers things that may not be seen or opened.

@@ -1,5 +1,9 @@
-//! TLS: its first message, which names the host.
+//! TLS: its first message, which names the host, and its end here where headers are added inside.
 
+mod authority;
 mod hello;
+mod terminator;
 
+pub use authority::{Authority, AuthorityError};
 pub(super) use hello::{HANDSHAKE, read_hello};
+pub use terminator::{Terminator, TerminatorError};
