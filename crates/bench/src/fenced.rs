@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ringfence_jail::net::Gate;
 use ringfence_jail::{
     Input, Io, LaunchError, Process, Session, SessionOptions, TerminalSize, WardenProgram,
 };
@@ -11,7 +13,8 @@ use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::CommandLine;
 use ringfence_policy::judge::{Bench, Escalation, Remembered, judge};
 use ringfence_policy::permissions::{
-    ApprovalPolicy, DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, Limits, SandboxPolicy,
+    ApprovalPolicy, DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, Limits, Network,
+    SandboxPolicy,
 };
 use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::settle::{Answer, settle};
@@ -53,6 +56,23 @@ impl Fenced {
             },
             limits: Limits::default(),
         })
+    }
+
+    /// The same session with another network.
+    pub fn with_network(mut self, network: Network) -> Self {
+        self.sandbox.network = network;
+        self
+    }
+
+    /// Starts a command whose connections a gate decides about.
+    pub async fn start_through<T: AsRef<str>>(
+        &self,
+        argv: &[T],
+        gate: Arc<dyn Gate>,
+    ) -> Result<Process, Trouble> {
+        let permit = self.permit(argv)?;
+        let io = Io::Pipes(Input::Null);
+        Ok(self.session.launch_through(permit, io, gate).await?)
     }
 
     /// Starts a command.

@@ -302,6 +302,15 @@ impl Tunnel {
         if first != tls::HANDSHAKE {
             let Self { target, far, .. } = self;
             drop(far);
+            if !may_be_http(reader.held()) {
+                gate.refused(&Refusal {
+                    code: "not_the_web",
+                    subject: target.to_string(),
+                    reason: "what the client says is neither HTTP nor TLS".to_owned(),
+                    allow: Some(format!("a rule for {target} with `protocol = \"tcp\"`")),
+                });
+                return;
+            }
             let request = |host, port| Wanted::Request { host, port };
             return requests_to(&target, request, &mut reader, &mut writer, gate).await;
         }
@@ -369,6 +378,15 @@ impl Tunnel {
         let traffic = tunnel::carry(inside, outside).await;
         gate.ended(&self.connect, traffic);
     }
+}
+
+/// Whether a request may begin like this: what is not one is refused at its first word.
+fn may_be_http(bytes: &[u8]) -> bool {
+    let word = bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
+    word.len() <= 32
+        && word
+            .iter()
+            .all(|byte| byte.is_ascii_uppercase() || *byte == b'-')
 }
 
 /// Ends a client's TLS here, and serves what it asks inside.
