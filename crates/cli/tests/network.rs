@@ -67,7 +67,7 @@ fn real_clients_reach_what_is_allowed_and_nothing_else() {
             "cargo",
             "from the crate",
             format!(
-                "rm -rf c && mkdir -p c/src && cd c && touch src/lib.rs && printf '[package]\\nname=\"c\"\\nversion=\"0.1.0\"\\nedition=\"2021\"\\n[dependencies]\\ntiny-thing={{version=\"1.0\",registry=\"test\"}}\\n' > Cargo.toml && mkdir .cargo && printf '[registries.test]\\nindex=\"sparse+https://HOST/index/\"\\n[net]\\nretry=0\\n' > .cargo/config.toml && export CARGO_HOME=$PWD/home CARGO_HTTP_CAINFO={ca} && {cargo} -q fetch && cat home/registry/src/*/tiny-thing-1.0.0/src/lib.rs"
+                "rm -rf c && mkdir -p c/src && cd c && touch src/lib.rs && printf '[package]\\nname=\"c\"\\nversion=\"0.1.0\"\\nedition=\"2021\"\\n[dependencies]\\ntiny-thing={{version=\"1.0\",registry=\"test\"}}\\n' > Cargo.toml && mkdir .cargo && printf '[registries.test]\\nindex=\"sparse+https://HOST/index/\"\\n[net]\\nretry=0\\n' > .cargo/config.toml && export RUSTC=$(dirname {cargo})/rustc CARGO_HOME=$PWD/home CARGO_HTTP_CAINFO={ca} && {cargo} -q fetch && cat home/registry/src/*/tiny-thing-1.0.0/src/lib.rs"
             ),
         ),
     ];

@@ -399,16 +399,13 @@ async fn terminate(
 ) {
     let (reader, held) = reader.into_parts();
     let whole = tokio::io::join(std::io::Cursor::new(held).chain(reader), writer);
-    match timeout(PATIENCE, terminator.accept(&target.host, whole)).await {
-        Ok(Ok(stream)) => {
-            let (reader, mut writer) = tokio::io::split(stream);
-            let mut reader = Reader::new(reader);
-            let tls = |host, port| Wanted::Tls { host, port };
-            requests_to(target, tls, &mut reader, &mut writer, gate).await;
-            let _ = writer.shutdown().await;
-        }
-        // The client does not trust the session's certificates, say: it knows.
-        Ok(Err(_)) | Err(_) => {}
+    // A client that does not trust the session's certificates goes away by itself.
+    if let Ok(Ok(stream)) = timeout(PATIENCE, terminator.accept(&target.host, whole)).await {
+        let (reader, mut writer) = tokio::io::split(stream);
+        let mut reader = Reader::new(reader);
+        let tls = |host, port| Wanted::Tls { host, port };
+        requests_to(target, tls, &mut reader, &mut writer, gate).await;
+        let _ = writer.shutdown().await;
     }
 }
 
