@@ -7,6 +7,7 @@ mod approvals;
 mod crowd;
 mod functional;
 mod lost;
+mod messages;
 #[path = "../program/mod.rs"]
 mod program;
 mod promises;
