@@ -1,7 +1,7 @@
 //! What is looked for: a pattern if it has `*`, `?` or `{…}` in it, and otherwise letters that a path
 //! has in this order.
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use thiserror::Error;
@@ -17,7 +17,7 @@ pub(crate) struct Wanted {
 #[derive(Debug)]
 pub(super) enum Names {
     /// Those that match a pattern: of the file alone, or of the whole path.
-    Glob { matcher: GlobMatcher, whole: bool },
+    Glob { matcher: GlobSet, whole: bool },
     /// Those with these letters in them.
     Fuzzy(Pattern),
 }
@@ -82,11 +82,12 @@ fn glob(pattern: &str) -> Option<Names> {
     }
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
-    let matcher = GlobBuilder::new(pattern)
+    let glob = GlobBuilder::new(pattern)
         .literal_separator(true)
         .build()
-        .ok()?
-        .compile_matcher();
+        .ok()?;
+    // A set of one: unlike a single matcher it looks at the end of a name before anything else.
+    let matcher = GlobSet::builder().add(glob).build().ok()?;
     Some(Names::Glob {
         whole: pattern.contains('/'),
         matcher,
