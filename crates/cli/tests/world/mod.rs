@@ -1,6 +1,6 @@
 //! A network for tests: a namespace of its own with servers in it, and the program run inside.
 
-#![allow(unreachable_pub, missing_docs, clippy::unwrap_used)]
+#![allow(dead_code, unreachable_pub, missing_docs, clippy::unwrap_used)]
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
