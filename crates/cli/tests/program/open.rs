@@ -1,13 +1,14 @@
 //! An engine as a front end would open it, with the built program as warden.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ringfence::approval::{Approver, Scripted};
 use ringfence::config::Config;
 use ringfence::event::EventSink;
 use ringfence::jail::WardenProgram;
+use ringfence::policy::rule::Layer;
 use ringfence::policy::ruleset::RuleSet;
 use ringfence::session::detect_shell;
 use ringfence::{CallError, Engine, EngineOptions};
@@ -20,6 +21,8 @@ pub struct Opening {
     pub config: Config,
     pub approver: Arc<dyn Approver>,
     pub events: EventSink,
+    /// Where rules are kept; those that are there hold.
+    pub rules_file: Option<PathBuf>,
 }
 
 impl Default for Opening {
@@ -28,6 +31,7 @@ impl Default for Opening {
             config: Config::default(),
             approver: Arc::new(Scripted::ApproveAll),
             events: ringfence::event::nowhere(),
+            rules_file: None,
         }
     }
 }
@@ -36,6 +40,11 @@ impl Opening {
     /// An engine that works in a folder.
     pub fn engine(self, place: &Place, workspace: &Path) -> Engine {
         let home = place.home();
+        let kept = self.rules_file.as_ref().map(std::fs::read_to_string);
+        let rules = match kept {
+            Some(Ok(text)) => RuleSet::parse(Layer::User, "rules", &text).unwrap(),
+            _ => RuleSet::default(),
+        };
         Engine::open(EngineOptions {
             workspace: workspace.to_path_buf(),
             home: Some(home.clone()),
@@ -44,8 +53,8 @@ impl Opening {
                 ("HOME".to_owned(), home.display().to_string()),
             ]),
             config: self.config,
-            rules: RuleSet::default(),
-            rules_file: None,
+            rules,
+            rules_file: self.rules_file,
             shell: detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap(),
             audit: None,
             scratch: None,
