@@ -1,12 +1,15 @@
 //! Files by name: what a person half remembers, or a pattern such as `*.test.ts`.
 //!
-//! - `index`: the names below a folder, found in parallel and kept fresh
+//! - `index`: the names below a folder, kept fresh; `walk` finds them, in parallel, and `rules` are what
+//!   ignore files say
 //! - `wanted`: what is looked for; `rank`: the best of all names
 //!
 //! Contents are not read. What ignore files leave out is left out, and so is what may not be read.
 
 mod index;
 mod rank;
+mod rules;
+mod walk;
 mod wanted;
 
 #[cfg(test)]

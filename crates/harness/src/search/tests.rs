@@ -1,5 +1,7 @@
 //! Searches in real folders.
 
+mod likeness;
+
 use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
@@ -244,4 +246,40 @@ fn more_files_than_may_be_looked_at_are_told() {
     };
     let index = site.catalogue.names(&terrain);
     assert!(index.is_cut_off && index.files.len() <= 3);
+}
+
+#[test]
+fn a_search_that_was_given_up_leaves_no_gaps() {
+    let site = Site::new(FILES);
+    site.age();
+    let terrain = Terrain {
+        stop: Arc::new(true.into()),
+        ..site.terrain(&[])
+    };
+    assert!(site.catalogue.names(&terrain).files.is_empty());
+    assert_eq!(site.paths("lexer.rs"), ["src/parser/lexer.rs"]);
+}
+
+#[test]
+fn a_worktree_has_the_rules_of_its_repository() {
+    let site = Site::new(&["tree/a.txt", "tree/b.txt", "pipe/c.txt"]);
+    site.write("repository/info/exclude", "a.txt\n");
+    site.write("repository/worktrees/tree/commondir", "../..\n");
+    let gitdir = site.path().join("repository/worktrees/tree");
+    for gitdir in [gitdir.to_str().unwrap(), "../repository/worktrees/tree"] {
+        site.write("tree/.git", &format!("gitdir: {gitdir}\n"));
+        let fresh = Catalogue::default().names(&site.terrain(&[]));
+        let files = fresh.files.iter().filter(|file| file.ends_with(".txt"));
+        let mut files: Vec<_> = files.map(|file| &**file).collect();
+        files.sort_unstable();
+        assert_eq!(files, ["pipe/c.txt", "tree/b.txt"], "{gitdir}");
+    }
+}
+
+#[test]
+fn an_ignore_file_that_is_a_pipe_is_not_waited_for() {
+    let site = Site::new(&["a.txt"]);
+    let pipe = site.path().join(".gitignore");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+    assert_eq!(site.paths("a.txt"), ["a.txt"]);
 }
