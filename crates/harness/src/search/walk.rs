@@ -46,7 +46,7 @@ pub(super) struct Haul {
 
 /// Longer than the kernel's clock for files stands still.
 const RECENT: Duration = Duration::from_millis(50);
-/// More get into each other's way in the kernel.
+/// A search is not worth more of the machine.
 const MOST_THREADS: usize = 4;
 /// Bytes of names that are read at once.
 const CHUNK: usize = 32 * 1024;
