@@ -2,6 +2,9 @@
 //!
 //! A probe exits with 0 if it got what it wanted.
 
+#[path = "datagram.rs"]
+mod datagram;
+
 use std::ffi::CString;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -12,7 +15,11 @@ use std::os::unix::net::{UnixListener, UnixStream};
 /// Runs a probe by its name.
 pub fn run(arguments: &[String]) -> i32 {
     let name = arguments.first().map_or("", String::as_str);
-    let Some((_, probe)) = PROBES.iter().find(|(known, _)| *known == name) else {
+    let Some((_, probe)) = PROBES
+        .iter()
+        .chain(datagram::PROBES)
+        .find(|(known, _)| *known == name)
+    else {
         panic!("no probe is called {name}");
     };
     match probe() {

@@ -145,7 +145,10 @@ impl Where {
                 Deed::Shell("printf PUBLIC > made && cat made")
             }
             // There is no network at all, where it cannot be one of one's own.
-            (Self::Degraded, "sockets_of_other_families") => Deed::Probe("abstract_of_ones_own"),
+            (
+                Self::Degraded,
+                "sockets_of_other_families" | "datagrams" | "multipath_tcp" | "netlink",
+            ) => Deed::Probe("abstract_of_ones_own"),
             _ => attempt.twin,
         }
     }
@@ -183,5 +186,6 @@ const NOT_WITHOUT_NAMESPACES: &[&str] = &[
     "devices",
     "machine_tmp",
     "machine_sockets",
+    "machine_datagrams",
     "workspace_below_tmp",
 ];

@@ -1,10 +1,12 @@
 //! The attempts, one file each.
 
+mod abstract_datagrams;
 mod abstract_sockets;
 mod capabilities;
 mod clone3;
 mod control_groups;
 mod daemons;
+mod datagrams;
 mod denied_spellings;
 mod denied_through_a_link;
 mod descriptors_of_init;
@@ -18,6 +20,7 @@ mod hard_link;
 mod inherited_descriptors;
 mod io_uring;
 mod kernel_keys_and_programs;
+mod machine_datagrams;
 mod machine_sockets;
 mod machine_tmp;
 mod missing_hook;
@@ -25,8 +28,10 @@ mod missing_keys;
 mod missing_repository;
 mod missing_settings;
 mod mounts;
+mod multipath_tcp;
 mod nested_repositories;
 mod nested_write_read_only_mode;
+mod netlink;
 mod o_path;
 mod open_by_handle;
 mod proc_mem;
@@ -110,6 +115,11 @@ pub const ATTEMPTS: &[&Attempt] = &[
     &set_user_id::ATTEMPT,
     &sockets_of_other_families::ATTEMPT,
     &abstract_sockets::ATTEMPT,
+    &abstract_datagrams::ATTEMPT,
+    &machine_datagrams::ATTEMPT,
+    &datagrams::ATTEMPT,
+    &multipath_tcp::ATTEMPT,
+    &netlink::ATTEMPT,
     &kernel_keys_and_programs::ATTEMPT,
     &signals_outward::ATTEMPT,
     &nested_repositories::ATTEMPT,
