@@ -228,6 +228,19 @@ fn tools_are_listed_for_people_models_and_scripts() {
     ] {
         assert!(dts.contains(part), "{part}: {dts}");
     }
+    assert!(!dts.contains("spawn"), "{dts}");
+    let folder = place.home().join(".config/ringfence");
+    std::fs::create_dir_all(&folder).unwrap();
+    let text = "[script.expose]\nenable_spawn = true\n";
+    std::fs::write(folder.join("config.toml"), text).unwrap();
+    let dts = place.output(&["tools", "--dts"]).stdout;
+    for part in [
+        "  spawn: {\n",
+        "    cancel(args: string): Promise<boolean>;\n",
+        "): { id: string; done: Promise<ExecResult> };\n",
+    ] {
+        assert!(dts.contains(part), "{part}: {dts}");
+    }
     let prompt = place.output(&["tools", "--prompt"]).stdout;
     assert!(
         prompt.contains("<tool-calls>") && prompt.contains("tools.exec"),

@@ -486,11 +486,6 @@ fn refuse_what_is_not_there(config: &Config) -> Result<(), CallError> {
             "script.expose.enable_mcp = true",
             "leave it off",
         ),
-        (
-            expose.enable_spawn,
-            "script.expose.enable_spawn = true",
-            "let scripts await `exec`",
-        ),
     ];
     match not_there.into_iter().find(|(asked, ..)| *asked) {
         Some((_, setting, instead)) => Err(CallError::NotAvailable { setting, instead }),

@@ -130,6 +130,27 @@ pub fn processes_with(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Waits until no process of this one's group, which other tests have no part in, has the text in its command line; at most
+/// a second.
+pub fn gone_from_the_group_within_a_second(text: &str) -> Result<(), Vec<String>> {
+    let own = group(&Path::new("/proc").join("self"));
+    none_within_a_second(|| {
+        let all = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+        all.filter(|entry| group(&entry.path()) == own)
+            .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+            .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+            .filter(|line| line.contains(text))
+            .collect()
+    })
+}
+
+/// The group of a process, given its folder.
+fn group(process: &Path) -> Option<String> {
+    let stat = std::fs::read_to_string(process.join("stat")).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    fields.nth(2).map(str::to_owned)
+}
+
 /// Waits until no process has the text in its command line; at most a second.
 pub fn gone_within_a_second(text: &str) -> Result<(), Vec<String>> {
     none_within_a_second(|| processes_with(text))

@@ -12,4 +12,5 @@ mod messages;
 mod program;
 mod promises;
 mod security;
+mod spawn;
 mod stage;

@@ -6,7 +6,7 @@ use ringfence::config::{Config, ScriptMode};
 use ringfence::dialect::{ErrorCode, Phase};
 use serde_json::json;
 
-use crate::program::{gone_within_a_second, processes_with};
+use crate::program::{gone_from_the_group_within_a_second, processes_with};
 use crate::stage::{Stage, short_timeout};
 
 /// Tries something and says what kind of error it was.
@@ -289,5 +289,5 @@ fn s20_dry_run_validates_and_runs_nothing() {
     assert_eq!(output.metadata.tool_calls_made, 0);
     assert!(!stage.place.work().join("ran").exists());
     assert_eq!(stage.failure("return (").0, ErrorCode::ScriptSyntaxError);
-    gone_within_a_second("__worker tools").unwrap();
+    gone_from_the_group_within_a_second("__worker tools").unwrap();
 }

@@ -46,9 +46,11 @@ impl Declared {
 /// What our own tools return.
 fn returns(name: &str) -> &'static str {
     match name {
-        "exec" => "ExecResult",
-        "applyPatch" | "apply_patch" => "PatchResult",
-        "fileSearch" | "file_search" => "FileSearchResult[]",
-        _ => "unknown",
+        "exec" => "Promise<ExecResult>",
+        "spawn.exec" => "{ id: string; done: Promise<ExecResult> }",
+        "spawn.cancel" => "Promise<boolean>",
+        "applyPatch" | "apply_patch" => "Promise<PatchResult>",
+        "fileSearch" | "file_search" => "Promise<FileSearchResult[]>",
+        _ => "Promise<unknown>",
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn declaration(tool: &Declared, indent: usize) -> String {
     let arguments = type_of(&tool.schema, indent);
     let margin = " ".repeat(indent);
     format!(
-        "{}{margin}{}(args: {arguments}): Promise<{}>;\n",
+        "{}{margin}{}(args: {arguments}): {};\n",
         comment(&tool.description, indent),
         property(name),
         tool.returns

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 
 use super::record::sandbox_name;
 use super::{Call, Done, Ends, Engine, Heard, How, Outcome, Patience};
+use crate::TaskId;
 use crate::denial::{self, Denial, Scene};
 use crate::error::CallError;
 use crate::event::Event;
@@ -121,7 +122,8 @@ impl Engine {
             Driven::Ended(execution) => *execution,
             Driven::HandedOver(running) => {
                 let so_far = Box::new(running.so_far());
-                let task = self.keep_running(call, *running, whereabouts, command);
+                let task = TaskId::random();
+                self.keep_running(call, *running, whereabouts, command, task.clone());
                 return Ok(Done::Moved { task, so_far });
             }
         };

@@ -45,17 +45,19 @@ impl Engine {
         self.start_session(call, permit, reserved, terminal).await
     }
 
-    /// Starts a command as a background task.
+    /// Starts a command as the background task of this id, which is free.
     pub(crate) async fn open_task(
         &self,
         call: &Call,
         command: RunCommand,
-    ) -> Result<TaskId, CallError> {
+        id: TaskId,
+    ) -> Result<(), CallError> {
         self.registry.room_for_task()?;
         let label = command.line.display();
         let permit = self.desk.permit(call, Action::RunCommand(command)).await?;
         let (running, whereabouts) = self.start(call, permit, Io::Pipes(Input::Null)).await?;
-        Ok(self.keep_running(call, running, whereabouts, label))
+        self.keep_running(call, running, whereabouts, label, id);
+        Ok(())
     }
 
     /// Starts a session once more, outside the fence, if that refused it something and whoever is
@@ -142,11 +144,10 @@ impl Engine {
         running: Running,
         whereabouts: Whereabouts,
         command: String,
-    ) -> TaskId {
-        let id = TaskId(crate::identifier::random("task"));
+        id: TaskId,
+    ) {
         let attended = self.attend(call, running, Layout::Apart, whereabouts);
-        self.registry.add_task(id.clone(), attended, command);
-        id
+        self.registry.add_task(id, attended, command);
     }
 
     /// Keeps what a command left running as a background task. Where there is no room for one, it
@@ -227,7 +228,7 @@ fn keep_leftovers(
     room: usize,
 ) -> Result<TaskId, CallError> {
     registry.room_for_task()?;
-    let id = TaskId(crate::identifier::random("task"));
+    let id = TaskId::random();
     let names: Vec<_> = exit
         .left_running
         .iter()

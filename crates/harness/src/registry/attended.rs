@@ -17,7 +17,7 @@ use super::input::Input;
 use super::unread::Unread;
 use super::{End, InputError, Layout, State, Until};
 use crate::execution::{Ending, Execution, Remaining, Running, Step, Stopwatch};
-use crate::output::{Captured, Drain, Screen, Stream};
+use crate::output::{Captured, Drain, HeadTail, Screen, Stream};
 
 /// What is attended to.
 pub(crate) enum Charge {
@@ -146,6 +146,11 @@ impl Attended {
         }
     }
 
+    /// Standard output and standard error as far as nobody has fetched them; they stay to be fetched.
+    pub(crate) fn unfetched(&self) -> [HeadTail; 2] {
+        self.shared.book().unread.streams()
+    }
+
     /// Whether its input is closed because it is about to end: a moment later it has.
     pub(crate) async fn ends_soon(&self) -> bool {
         const A_MOMENT: Duration = Duration::from_millis(250);
@@ -202,6 +207,11 @@ impl Attended {
     /// Stops it, and waits until it has ended.
     pub(crate) async fn stop(&self) {
         let _ = self.orders.send(Order::Stop);
+        self.ended().await;
+    }
+
+    /// Waits until it has ended.
+    pub(crate) async fn ended(&self) {
         let mut news = self.shared.news.subscribe();
         while self.shared.book().end.is_none() {
             if news.changed().await.is_err() {

@@ -18,6 +18,13 @@ pub struct ProcessId(pub String);
 #[serde(transparent)]
 pub struct TaskId(pub String);
 
+impl TaskId {
+    /// An id that nothing has.
+    pub(crate) fn random() -> Self {
+        Self(crate::identifier::random("task"))
+    }
+}
+
 impl fmt::Display for ProcessId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

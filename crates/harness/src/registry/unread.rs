@@ -57,6 +57,11 @@ impl Unread {
         }
     }
 
+    /// Both streams as they are, without taking anything out.
+    pub(super) fn streams(&self) -> [HeadTail; 2] {
+        [self.stdout.clone(), self.stderr.clone()]
+    }
+
     /// What has come on standard output, or both streams, as it reads, without taking it out.
     pub(super) fn peek(&self) -> String {
         Excerpt::shown(&self.stdout, usize::MAX, Ansi::Remove).text

@@ -60,7 +60,7 @@ impl Told {
             Ok((json, warnings)) => Self {
                 summary: json.as_deref().and_then(summary),
                 output_json: json,
-                warnings,
+                warnings: [warnings, ledger.not_started.clone()].concat(),
                 ..Self::default()
             },
             Err(error) => {

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::Denial;
 use crate::engine::{Call, Engine, Outcome};
 use crate::error::CallError;
 use crate::execution::Ending;
@@ -26,7 +27,7 @@ const CUT: &str = "...<truncated>";
 /// The arguments of `exec`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Arguments {
+pub(super) struct Arguments {
     /// The program and its arguments, for example `["npm", "test"]`.
     command: Vec<String>,
     /// The folder to run in, relative to the session's.
@@ -45,18 +46,18 @@ pub(super) fn schema() -> Value {
 
 /// What is wrong with the arguments, if anything is.
 pub(super) fn check(value: Value) -> Result<(), CallError> {
-    read(value).map(drop)
+    read("exec", value).map(drop)
 }
 
-fn read(value: Value) -> Result<Arguments, CallError> {
-    let arguments: Arguments = arguments::read("exec", value)?;
+pub(super) fn read(tool: &str, value: Value) -> Result<Arguments, CallError> {
+    let arguments: Arguments = arguments::read(tool, value)?;
     if arguments.command.first().is_none_or(String::is_empty) {
         return Err(CallError::EmptyCommand);
     }
     for name in arguments.env.iter().flat_map(BTreeMap::keys) {
         if name.is_empty() || name.contains(['=', '\0']) {
             return Err(CallError::BadArguments {
-                tool: "exec".to_owned(),
+                tool: tool.to_owned(),
                 message: format!("`env`: `{name}` is not the name of a variable"),
             });
         }
@@ -65,17 +66,9 @@ fn read(value: Value) -> Result<Arguments, CallError> {
 }
 
 pub(super) async fn run(engine: &Engine, call: &Call, value: Value) -> Result<Value, CallError> {
-    let arguments = read(value)?;
+    let arguments = read("exec", value)?;
     let timeout = timeout(engine, arguments.timeout_ms)?;
-    let command = RunCommand {
-        tool: "exec".to_owned(),
-        cwd: workdir(engine, arguments.cwd.as_deref())?,
-        line: CommandLine::Argv(with_variables(arguments.command, arguments.env)),
-        environment: engine.environment.clone(),
-        fence: FenceRequest::Stay,
-        justification: arguments.approval_context,
-        description: None,
-    };
+    let command = command(engine, "exec", arguments)?;
     let outcome = engine
         .run_command(call, command, how(engine, timeout))
         .await?;
@@ -83,6 +76,23 @@ pub(super) async fn run(engine: &Engine, call: &Call, value: Value) -> Result<Va
         return Err(CallError::Cancelled);
     }
     Ok(reply(&outcome))
+}
+
+/// The command that the arguments ask for.
+pub(super) fn command(
+    engine: &Engine,
+    tool: &str,
+    arguments: Arguments,
+) -> Result<RunCommand, CallError> {
+    Ok(RunCommand {
+        tool: tool.to_owned(),
+        cwd: workdir(engine, arguments.cwd.as_deref())?,
+        line: CommandLine::Argv(with_variables(arguments.command, arguments.env)),
+        environment: engine.environment.clone(),
+        fence: FenceRequest::Stay,
+        justification: arguments.approval_context,
+        description: None,
+    })
 }
 
 /// Variables go through `env`, where policy sees them: some make a harmless program run another one.
@@ -117,19 +127,32 @@ fn timeout(engine: &Engine, asked: Option<u64>) -> Result<Duration, CallError> {
 
 fn reply(outcome: &Outcome) -> Value {
     let execution = &outcome.execution;
-    let mut reply = json!({
-        "exitCode": execution.exit_code(),
-        "stdout": text(&execution.output.stdout),
-        "stderr": text(&execution.output.stderr),
-        "duration_ms": u64::try_from(execution.duration.as_millis()).unwrap_or(u64::MAX),
-    });
+    let streams = [&execution.output.stdout, &execution.output.stderr];
+    let code = Some(execution.exit_code());
+    let mut reply = result(code, streams, execution.duration, &outcome.denials);
     if execution.ending == Ending::TimedOut {
         reply["timedOut"] = json!(true);
     }
-    if !outcome.denials.is_empty() {
-        reply["denials"] = json!(outcome.denials);
-    }
     reply
+}
+
+/// An `ExecResult`.
+pub(super) fn result(
+    exit_code: Option<i32>,
+    [stdout, stderr]: [&HeadTail; 2],
+    duration: Duration,
+    denials: &[Denial],
+) -> Value {
+    let mut result = json!({
+        "exitCode": exit_code,
+        "stdout": text(stdout),
+        "stderr": text(stderr),
+        "duration_ms": u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+    });
+    if !denials.is_empty() {
+        result["denials"] = json!(denials);
+    }
+    result
 }
 
 fn text(stream: &HeadTail) -> String {

@@ -1,12 +1,15 @@
 //! The tools as a script sees them: under which names, and how a call becomes one of the engine's.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::exec;
+use super::{exec, spawn};
 use crate::config::ExposeConfig;
 use crate::declarations::{self, Declared};
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
+use crate::registry::{Attended, TaskId};
 use crate::tools::arguments::nearest;
 use crate::tools::{TOOLS, Tool};
 
@@ -29,12 +32,47 @@ pub struct Exposed {
 #[derive(Clone, Copy)]
 enum Target {
     Exec,
+    SpawnExec,
+    SpawnCancel,
     Tool(&'static Tool),
+}
+
+/// What a call has come to.
+pub(super) enum Reached {
+    /// Its end, with this reply.
+    Reply(Value),
+    /// A task that goes on by itself.
+    Task(Arc<Attended>),
 }
 
 /// The tools that scripts see by this configuration.
 pub fn exposed(config: &ExposeConfig) -> Result<Vec<Exposed>, CallError> {
-    config.tools.iter().map(|name| expose(name)).collect()
+    let mut exposed: Vec<_> = config
+        .tools
+        .iter()
+        .map(|name| expose(name))
+        .collect::<Result<_, _>>()?;
+    if config.enable_spawn {
+        exposed.extend(spawning());
+    }
+    Ok(exposed)
+}
+
+fn spawning() -> [Exposed; 2] {
+    [
+        Exposed {
+            name: spawn::EXEC.to_owned(),
+            description: spawn::EXEC_DESCRIPTION,
+            schema: spawn::exec_schema(),
+            target: Target::SpawnExec,
+        },
+        Exposed {
+            name: spawn::CANCEL.to_owned(),
+            description: spawn::CANCEL_DESCRIPTION,
+            schema: spawn::cancel_schema(),
+            target: Target::SpawnCancel,
+        },
+    ]
 }
 
 fn expose(name: &str) -> Result<Exposed, CallError> {
@@ -76,23 +114,32 @@ fn snake_case(name: &str) -> String {
 }
 
 impl Exposed {
-    /// Calls it, through the same door as any other call.
+    /// Calls it, through the same door as any other call. A task that it starts gets this id.
     pub(super) async fn call(
         &self,
         engine: &Engine,
         call: &Call,
         arguments: Value,
-    ) -> Result<Value, CallError> {
-        match self.target {
+        task: TaskId,
+    ) -> Result<Reached, CallError> {
+        let reply = match self.target {
             Target::Exec => exec::run(engine, call, arguments).await,
+            Target::SpawnExec => {
+                let task = spawn::start(engine, call, task, arguments).await?;
+                return Ok(Reached::Task(task));
+            }
+            Target::SpawnCancel => spawn::cancel(engine, call, &arguments).await,
             Target::Tool(tool) => engine.call_as(call, tool.name, arguments).await,
-        }
+        };
+        reply.map(Reached::Reply)
     }
 
     /// What is wrong with arguments that a script has written out, if anything is.
     pub(super) fn check(&self, arguments: Value) -> Result<(), CallError> {
         match self.target {
             Target::Exec => exec::check(arguments),
+            Target::SpawnExec => spawn::check_exec(arguments),
+            Target::SpawnCancel => spawn::check_cancel(&arguments),
             Target::Tool(_) => match unknown_field(&self.schema, &arguments) {
                 None => Ok(()),
                 Some(field) => Err(CallError::BadArguments {
@@ -130,7 +177,7 @@ pub(super) fn missing(exposed: &[Exposed], path: &str) -> String {
     let names: Vec<_> = exposed.iter().map(|tool| tool.name.as_str()).collect();
     let switch = match path.split('.').next().unwrap_or_default() {
         "mcp" => Some("script.expose.enable_mcp"),
-        "spawn" => Some("script.expose.enable_spawn"),
+        "spawn" if !names.contains(&spawn::EXEC) => Some("script.expose.enable_spawn"),
         "http" => Some("script.expose.enable_http"),
         _ => None,
     };

@@ -13,13 +13,15 @@ use ringfence_script::ToolCall;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::facade::{self, Exposed};
+use super::facade::{self, Exposed, Reached};
 use super::failure;
 use super::place::ScriptPlace;
+use super::spawn;
 use crate::config::ScriptLimits;
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
 use crate::execution::{Cancel, Stopwatch};
+use crate::registry::Attended;
 
 /// How a call is answered.
 pub(super) type Answer = oneshot::Sender<Result<Value, Value>>;
@@ -38,7 +40,9 @@ pub(super) struct Ledger<'e> {
     script: Script<'e>,
     exposed: &'e [Exposed],
     limits: &'e ScriptLimits,
-    running: FuturesUnordered<BoxFuture<'e, (u64, Result<Value, CallError>)>>,
+    running: FuturesUnordered<BoxFuture<'e, (u64, Result<Reached, CallError>)>>,
+    /// The ends of tasks that go on by themselves; they take no place among those that run.
+    tasks: FuturesUnordered<BoxFuture<'e, (u64, Result<Value, CallError>)>>,
     waiting: VecDeque<u64>,
     open: BTreeMap<u64, Entry>,
     made: u64,
@@ -46,6 +50,10 @@ pub(super) struct Ledger<'e> {
     kept_bytes: usize,
     completed: u64,
     failed: HashMap<u64, String>,
+    /// The script has ended: nobody waits for tasks any longer.
+    over: bool,
+    /// Tasks that could not be started, and why: a script need not look.
+    pub(super) not_started: Vec<String>,
     /// A person stopped everything.
     pub(super) stopped: bool,
 }
@@ -55,9 +63,16 @@ struct Entry {
     call: ToolCall,
     cancel: Cancel,
     answer: Option<Answer>,
+    /// It is a task that has started.
+    is_task: bool,
 }
 
 impl Entry {
+    /// It is a task that has yet to start.
+    fn is_starting(&self) -> bool {
+        self.call.tool == spawn::EXEC && !self.is_task && !self.cancel.is_cancelled()
+    }
+
     fn name(&self) -> String {
         format!("tool_{} ({})", self.call.number, self.call.tool)
     }
@@ -71,6 +86,7 @@ impl<'e> Ledger<'e> {
             exposed,
             limits: &engine.config.script.limits,
             running: FuturesUnordered::new(),
+            tasks: FuturesUnordered::new(),
             waiting: VecDeque::new(),
             open: BTreeMap::new(),
             made: 0,
@@ -78,6 +94,8 @@ impl<'e> Ledger<'e> {
             kept_bytes: 0,
             completed: 0,
             failed: HashMap::new(),
+            over: false,
+            not_started: Vec::new(),
             stopped: false,
         }
     }
@@ -110,16 +128,25 @@ impl<'e> Ledger<'e> {
             None
         };
         if let Some((code, why)) = refusal {
+            if call.tool == spawn::EXEC {
+                self.not_started.push(did_not_start(call.number, &why));
+            }
             self.failed.insert(call.number, call.tool);
             let _ = answer.send(Err(failure::refused(code, &why)));
             return;
         }
         self.made += 1;
+        if call.tool == spawn::CANCEL && self.give_up_starting(&call.arguments) {
+            self.completed += 1;
+            let _ = answer.send(Ok(json!(true)));
+            return;
+        }
         self.waiting.push_back(call.number);
         let entry = Entry {
             call,
             cancel: Cancel::new(),
             answer: Some(answer),
+            is_task: false,
         };
         self.open.insert(entry.call.number, entry);
         self.start_waiting();
@@ -138,20 +165,53 @@ impl<'e> Ledger<'e> {
         }
     }
 
-    /// Cancels whatever is left, and says what that was.
-    pub(super) fn cancel_all(&mut self) -> Vec<String> {
-        let numbers: Vec<u64> = self.open.keys().copied().collect();
-        let names = self.awaited_names();
+    /// The script has ended: cancels whatever is left, and says what that was. Tasks go on without the script, and those
+    /// that are about to start still do.
+    pub(super) fn end_script(&mut self) -> Vec<String> {
+        self.cancel_where(|entry| !entry.is_starting())
+    }
+
+    /// The script was ended: cancels whatever is left but tasks that have started, and says what that was.
+    pub(super) fn abort(&mut self) -> Vec<String> {
+        self.cancel_where(|_| true)
+    }
+
+    fn cancel_where(&mut self, chosen: impl Fn(&Entry) -> bool) -> Vec<String> {
+        self.over = true;
+        self.tasks.clear();
+        self.open.retain(|_, entry| !entry.is_task);
+        let open = self.open.iter().filter(|(_, entry)| chosen(entry));
+        // One that the script has cancelled itself is not told of.
+        let (numbers, names): (Vec<u64>, Vec<Option<String>>) = open
+            .map(|(number, entry)| (*number, entry.answer.is_some().then(|| entry.name())))
+            .unzip();
         for number in numbers {
             self.cancel(number);
         }
-        names
+        names.into_iter().flatten().collect()
     }
 
-    /// The calls that have neither ended nor been cancelled by the script, as a person knows them.
-    fn awaited_names(&self) -> Vec<String> {
-        let open = self.open.values().filter(|entry| entry.answer.is_some());
-        open.map(Entry::name).collect()
+    /// Whether tasks are about to start.
+    pub(super) fn has_starting(&self) -> bool {
+        self.open.values().any(Entry::is_starting)
+    }
+
+    /// Gives up the task that `spawn.cancel` names, if it has not started yet.
+    fn give_up_starting(&mut self, argument: &Value) -> bool {
+        let named =
+            |number| spawn::task_of(argument).ok() == Some(spawn::task_id(&self.script.id, number));
+        let mut open = self.open.iter();
+        let found = open.find(|(number, entry)| entry.is_starting() && named(**number));
+        let Some(number) = found.map(|(number, _)| *number) else {
+            return false;
+        };
+        if let Some(at) = self.waiting.iter().position(|waiting| *waiting == number) {
+            self.waiting.remove(at);
+            self.strike_off(number, Err(CallError::Cancelled));
+        } else if let Some(entry) = self.open.get(&number) {
+            entry.cancel.cancel();
+        }
+        true
     }
 
     /// Of these calls, those that have not ended.
@@ -166,10 +226,39 @@ impl<'e> Ledger<'e> {
 
     /// Takes the calls onward until one has ended; `None` if none is under way.
     pub(super) async fn next(&mut self) -> Option<()> {
-        let (number, outcome) = self.running.next().await?;
-        self.strike_off(number, outcome);
+        tokio::select! {
+            Some((number, reached)) = self.running.next() => match reached {
+                Ok(Reached::Task(task)) => self.follow(number, task),
+                Ok(Reached::Reply(reply)) => self.strike_off(number, Ok(reply)),
+                Err(error) => self.strike_off(number, Err(error)),
+            },
+            Some((number, outcome)) = self.tasks.next() => self.strike_off(number, outcome),
+            else => return None,
+        }
         self.start_waiting();
         Some(())
+    }
+
+    /// A task has started: from now on it goes on by itself.
+    fn follow(&mut self, number: u64, task: Arc<Attended>) {
+        let Some(entry) = self.open.get_mut(&number) else {
+            return;
+        };
+        entry.is_task = true;
+        if entry.cancel.is_cancelled() {
+            // Whoever waits for this, it is stopped.
+            let stopped = tokio::spawn(async move { task.stop().await });
+            self.tasks.push(Box::pin(async move {
+                let _ = stopped.await;
+                (number, Err(CallError::Cancelled))
+            }));
+        } else if self.over {
+            self.open.remove(&number);
+            self.completed += 1;
+        } else {
+            self.tasks
+                .push(Box::pin(async move { (number, spawn::done(task).await) }));
+        }
     }
 
     /// Adds what is known of the calls to an error.
@@ -230,8 +319,9 @@ impl<'e> Ledger<'e> {
             ..self.engine.child_call(script.call)
         };
         let (engine, arguments) = (self.engine, entry.call.arguments.clone());
+        let task = spawn::task_id(&script.id, number);
         self.running.push(Box::pin(async move {
-            (number, tool.call(engine, &child, arguments).await)
+            (number, tool.call(engine, &child, arguments, task).await)
         }));
     }
 
@@ -248,6 +338,10 @@ impl<'e> Ledger<'e> {
                 );
             }
             Err(error) => {
+                if tool == spawn::EXEC && !entry.is_task && !entry.cancel.is_cancelled() {
+                    self.not_started
+                        .push(did_not_start(number, &error.to_string()));
+                }
                 self.failed.insert(number, tool);
                 self.stopped |= matches!(error, CallError::Denied(denial) if denial.code == DenialCode::Aborted);
             }
@@ -265,4 +359,8 @@ impl<'e> Ledger<'e> {
             self.kept.push(result);
         }
     }
+}
+
+fn did_not_start(number: u64, why: &str) -> String {
+    format!("tool_{number} ({}) did not start: {why}", spawn::EXEC)
 }

@@ -20,6 +20,7 @@ mod progress;
 mod request;
 mod run;
 mod runtime;
+mod spawn;
 
 pub use facade::{Exposed, exposed};
 pub use place::ScriptPlace;

@@ -15,6 +15,7 @@ use super::ending::{End, Left, Limits, Told};
 use super::facade::{self, Exposed};
 use super::ledger::{Ledger, Script};
 use super::request::{ScriptRequest, ScriptRun};
+use super::spawn;
 use crate::config::ScriptMode;
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
@@ -185,7 +186,22 @@ impl Engine {
         run.terminate(None);
         drop(run);
         let elapsed = clock.elapsed();
-        let left = wind_up(&mut ledger).await;
+        let left = if matches!(end, Some(End::Finished(_))) {
+            enter_tasks(&mut ledger, &mut asked);
+            let given_up = async {
+                tokio::select! {
+                    () = clock.reaches(timeout) => {}
+                    () = call.cancel.cancelled() => {}
+                }
+            };
+            let aborted = ledger.end_script();
+            let left = wind_up(&mut ledger, aborted).await;
+            start_tasks(&mut ledger, given_up).await;
+            left
+        } else {
+            let aborted = ledger.abort();
+            wind_up(&mut ledger, aborted).await
+        };
         let limits = Limits {
             script: &self.config.script.limits,
             timeout,
@@ -217,9 +233,34 @@ impl Engine {
     }
 }
 
-/// Cancels what is left and gives it a little time to end. What has not ended by then is killed as it is dropped.
-async fn wind_up(ledger: &mut Ledger<'_>) -> Left {
-    let aborted = ledger.cancel_all();
+/// Enters the tasks that a script asked for with its last breath: they are to outlive it.
+fn enter_tasks(ledger: &mut Ledger<'_>, asked: &mut mpsc::UnboundedReceiver<Ask>) {
+    while let Ok(ask) = asked.try_recv() {
+        if let Ask::Call(made, answer) = ask
+            && [spawn::EXEC, spawn::CANCEL].contains(&made.tool.as_str())
+        {
+            ledger.enter(made, answer);
+        }
+    }
+}
+
+/// Waits until the tasks that an ended script has asked for have started, for as long as the script had time. What has
+/// not by then does not start.
+async fn start_tasks(ledger: &mut Ledger<'_>, given_up: impl Future<Output = ()>) {
+    let started = async { while ledger.has_starting() && ledger.next().await.is_some() {} };
+    tokio::select! {
+        () = started => return,
+        () = given_up => {}
+    }
+    let aborted = ledger.abort();
+    let late = aborted.iter();
+    let late = late.map(|name| format!("{name} did not start within the script's time"));
+    ledger.not_started.extend(late);
+    wind_up(ledger, aborted).await;
+}
+
+/// Gives what was cancelled a little time to end. What has not ended by then is killed as it is dropped.
+async fn wind_up(ledger: &mut Ledger<'_>, aborted: Vec<String>) -> Left {
     let ended = async { while ledger.next().await.is_some() {} };
     let _ = tokio::time::timeout(GRACE, ended).await;
     Left {

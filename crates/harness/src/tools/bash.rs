@@ -72,7 +72,8 @@ async fn in_background(
     command: RunCommand,
 ) -> Result<Value, CallError> {
     let announced = engine.announce(call, &command);
-    let task = engine.open_task(call, command).await?;
+    let task = TaskId::random();
+    engine.open_task(call, command, task.clone()).await?;
     announced.end(None);
     Ok(started(
         &task,

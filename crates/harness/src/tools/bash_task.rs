@@ -133,7 +133,13 @@ async fn output(
     Ok(reply)
 }
 
-fn announce<'a>(engine: &'a Engine, call: &'a Call, tool: &str, id: &TaskId) -> Announced<'a> {
+/// Tells the beginning of a call that is about a task.
+pub(crate) fn announce<'a>(
+    engine: &'a Engine,
+    call: &'a Call,
+    tool: &str,
+    id: &TaskId,
+) -> Announced<'a> {
     let begin = Event::Begin {
         call: call.id.clone(),
         tool: tool.to_owned(),

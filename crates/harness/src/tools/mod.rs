@@ -3,7 +3,7 @@
 mod apply_patch;
 pub(crate) mod arguments;
 mod bash;
-mod bash_task;
+pub(crate) mod bash_task;
 pub(crate) mod command;
 mod content;
 mod exec_command;

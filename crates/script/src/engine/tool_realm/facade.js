@@ -3,7 +3,6 @@
 
 const PLAIN = new Set(['then', 'toJSON', 'constructor', 'prototype', '__proto__']);
 const context = {};
-const pending = new Map();
 const marks = new WeakMap();
 let host;
 let exposed = { names: new Map() };
@@ -90,8 +89,8 @@ const argumentsOf = (path, args) => {
     }
 };
 
-// A call of a tool: a promise that the host settles, or that is aborted here first.
-const invoke = (path, args) => {
+// A call of a tool: a promise that the host settles, or that is aborted here first, unless it is detached.
+const invoke = (path, args, detached = false) => {
     const { promise, resolve, reject } = Promise.withResolvers();
     const site = new Error().stack;
     const node = nodeOf(promise);
@@ -100,13 +99,12 @@ const invoke = (path, args) => {
         text = argumentsOf(path, args);
     } catch (error) {
         reject(error);
-        return { promise, number: undefined };
+        return { promise, error };
     }
     const number = made;
     made += 1;
     if (!LOOKING.has(path)) counted += 1;
     const end = () => {
-        pending.delete(number);
         node.settled = true;
     };
     const fail = ({ name, message, ...extra }) => {
@@ -115,7 +113,7 @@ const invoke = (path, args) => {
         hide(error, 'stack', site);
         reject(mark(error, number));
     };
-    node.call = {
+    if (!detached) node.call = {
         number,
         abort(reason) {
             if (node.settled) return;
@@ -123,7 +121,6 @@ const invoke = (path, args) => {
             host.cancel(number);
         },
     };
-    pending.set(number, node.call);
     subscribe(host.call(number, path, text, locate(site) ?? ''), (reply) => {
         if (node.settled) return;
         const { error, value } = JSON.parse(reply);
@@ -144,15 +141,14 @@ const missing = (path) => {
     return mark(named('ToolNotFoundError', message, { toolName: path, availableTools: available }), -1);
 };
 
-const spawnTasks = new Map();
+// Programs that outlive the script. The host makes up the same id.
 const spawn = {
-    exec(args) {
-        const { promise, number } = invoke('spawn.exec', [args]);
-        const id = `task_${number}`;
-        spawnTasks.set(id, number);
-        return Object.freeze({ id, done: promise });
+    exec(...args) {
+        const { promise, number, error } = invoke('spawn.exec', args, true);
+        if (error !== undefined) throw error;
+        return Object.freeze({ id: `task_${context.scriptId}_${number}`, done: promise });
     },
-    cancel: (id) => invoke('spawn.cancel', [{ id: spawnTasks.has(id) ? `tool_${spawnTasks.get(id)}` : String(id) }]).promise,
+    cancel: (...args) => invoke('spawn.cancel', args).promise,
 };
 
 // A name among the tools: a function, or names below it. Whatever is not there is an error at once.
