@@ -88,6 +88,26 @@ pub enum Io {
     Terminal(TerminalSize),
 }
 
+impl Io {
+    /// The same once more.
+    fn again(&self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Terminal(size) => Self::Terminal(*size),
+            Self::Pipes(input) => Self::Pipes(match input {
+                Input::Null => Input::Null,
+                Input::Inherited => Input::Inherited,
+                Input::Pipe => Input::Pipe,
+                Input::From(descriptor) => Input::From(descriptor.try_clone()?),
+            }),
+        })
+    }
+}
+
+/// How often `bwrap` is tried. It takes paths, and one that it shall cover may go away on its way
+/// there: a socket of the machine's, for example. It then gives up, and the next try does not name
+/// that path any more.
+const BWRAP_TRIES: u32 = 3;
+
 /// Where standard input comes from.
 #[derive(Debug)]
 pub enum Input {
@@ -176,13 +196,33 @@ impl Session {
         let Action::RunCommand(command) = action else {
             return Err(LaunchError::NotACommand);
         };
-        let (mut stage, ground) = self.stage_for(&confinement).await?;
-        let outlet = outlet(&mut stage, &confinement, gate)?;
+        let mut io = io;
+        let mut tries = BWRAP_TRIES;
+        loop {
+            let again = io.again().map_err(LaunchError::Warden)?;
+            let gate = Arc::clone(&gate);
+            tries -= 1;
+            match self.try_launch(&command, &confinement, io, gate).await {
+                Err(LaunchError::Bubblewrap(_)) if tries > 0 => io = again,
+                result => return result,
+            }
+        }
+    }
+
+    async fn try_launch(
+        &self,
+        command: &RunCommand,
+        confinement: &Confinement,
+        io: Io,
+        gate: Arc<dyn Gate>,
+    ) -> Result<Process, LaunchError> {
+        let (mut stage, ground) = self.stage_for(confinement).await?;
+        let outlet = outlet(&mut stage, confinement, gate)?;
         let launch = Launch {
-            argv: argv(&command)?,
+            argv: argv(command)?,
             environment: environment(
-                &command,
-                &confinement,
+                command,
+                confinement,
                 ground.site.backend(),
                 outlet.as_ref(),
                 self.options.certificates.is_some(),
