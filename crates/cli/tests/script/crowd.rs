@@ -45,8 +45,7 @@ fn fifty_scripts_at_once_end_within_their_own_limits() {
     });
     block_on(async {
         let engine = stage.engine();
-        let began = Instant::now();
-        let run = async |source: &'static str| {
+        let run = async |source: &'static str, began: Instant| {
             let call = engine.new_call();
             let run = engine
                 .run_script(&call, ScriptRequest::new(source))
@@ -54,6 +53,13 @@ fn fifty_scripts_at_once_end_within_their_own_limits() {
                 .unwrap();
             (run.output, began.elapsed())
         };
+        // How long the ordinary ones take by themselves, once everything is warm.
+        run(WORKS, Instant::now()).await;
+        let began = Instant::now();
+        join_all((0..30).map(|_| run(WORKS, began))).await;
+        let alone = began.elapsed();
+        let began = Instant::now();
+        let run = |source| run(source, began);
         let working = async {
             let all = join_all((0..30).map(|_| run(WORKS))).await;
             let last = all.iter().map(|(_, at)| *at).max().unwrap();
@@ -75,9 +81,11 @@ fn fifty_scripts_at_once_end_within_their_own_limits() {
                 output.error
             );
         }
+        // Those that hang take their share of the cores, here two, and nothing else.
+        let usual = alone * 6 + Duration::from_secs(1);
         assert!(
-            last < timeout,
-            "the others waited for those that hang: {last:?}"
+            last < usual.min(timeout),
+            "the others waited for those that hang: {last:?}, {alone:?} by themselves"
         );
         let code = |output: &ringfence::dialect::ScriptToolCallOutput| {
             output.error.as_ref().map(|error| error.code)
