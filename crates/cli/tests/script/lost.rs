@@ -50,10 +50,10 @@ async fn kill_a_run() {
 #[test]
 fn a_lost_process_is_replaced_once_if_no_tool_was_called() {
     let hangs = "while (true) {}";
-    let calls_first = "await tools.exec({ command: ['true'] }); while (true) {}";
-    for (source, code, again) in [
-        (hangs, ErrorCode::ScriptTimeoutError, 1),
-        (calls_first, ErrorCode::HarnessInternalError, 0),
+    let calls_first = "await tools.exec({ command: ['touch', 'called'] }); while (true) {}";
+    for (source, calls, code, again) in [
+        (hangs, false, ErrorCode::ScriptTimeoutError, 1),
+        (calls_first, true, ErrorCode::HarnessInternalError, 0),
     ] {
         let stage = Stage::new().with(short_timeout);
         let output = block_on(async {
@@ -61,8 +61,9 @@ fn a_lost_process_is_replaced_once_if_no_tool_was_called() {
             let call = engine.new_call();
             let run = engine.run_script(&call, ScriptRequest::new(source));
             let killing = async {
-                // The first call, if there is one, has been made by now: busy are scripts, not commands.
-                tokio::time::sleep(Duration::from_millis(1500)).await;
+                while calls && !stage.place.work().join("called").exists() {
+                    tokio::task::yield_now().await;
+                }
                 kill_a_run().await;
             };
             tokio::join!(run, killing).0.unwrap().output

@@ -15,7 +15,7 @@ use crate::error::CallError;
 use crate::execution::Ending;
 use crate::output::HeadTail;
 use crate::tools::arguments;
-use crate::tools::command::{how, workdir};
+use crate::tools::command::{how, timeout, workdir};
 
 pub(super) const DESCRIPTION: &str = "Runs a program with arguments inside the fence. A non-zero exit code is a \
     result, not an error; a person may be asked first.";
@@ -67,7 +67,7 @@ pub(super) fn read(tool: &str, value: Value) -> Result<Arguments, CallError> {
 
 pub(super) async fn run(engine: &Engine, call: &Call, value: Value) -> Result<Value, CallError> {
     let arguments = read("exec", value)?;
-    let timeout = timeout(engine, arguments.timeout_ms)?;
+    let timeout = timeout(engine, arguments.timeout_ms, engine.config.shell.timeout)?;
     let command = command(engine, "exec", arguments)?;
     let outcome = engine
         .run_command(call, command, how(engine, timeout))
@@ -111,18 +111,6 @@ fn with_variables(
         .chain(set)
         .chain(command)
         .collect()
-}
-
-fn timeout(engine: &Engine, asked: Option<u64>) -> Result<Duration, CallError> {
-    let most = engine.config.bash.max_timeout;
-    match asked.map(Duration::from_millis) {
-        Some(asked) if asked > most => Err(CallError::TimeoutTooLong {
-            given: u64::try_from(asked.as_millis()).unwrap_or(u64::MAX),
-            most: u64::try_from(most.as_millis()).unwrap_or(u64::MAX),
-        }),
-        Some(asked) => Ok(asked),
-        None => Ok(engine.config.shell.timeout),
-    }
 }
 
 fn reply(outcome: &Outcome) -> Value {

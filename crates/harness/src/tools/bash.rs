@@ -1,14 +1,12 @@
 //! `bash`: a text for bash, as spec 4 has it.
 
-use std::time::Duration;
-
 use ringfence_policy::action::{FenceRequest, RunCommand};
 use ringfence_policy::command_line::Profile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::command::{add, add_common, bash_like, how, in_shell, long_output, workdir};
+use super::command::{add, add_common, bash_like, how, in_shell, long_output, timeout, workdir};
 use super::content::Content;
 use super::{Tool, arguments};
 use crate::config::OnTimeout;
@@ -29,7 +27,11 @@ pub(super) const TOOL: Tool = Tool {
             if arguments.command.trim().is_empty() {
                 return Err(CallError::EmptyCommand);
             }
-            let timeout = timeout(engine, arguments.timeout)?;
+            let timeout = timeout(
+                engine,
+                arguments.timeout,
+                engine.config.bash.default_timeout,
+            )?;
             let shell = bash_like(engine);
             let (line, environment) =
                 in_shell(engine, call, &shell, arguments.command, Profile::Login).await;
@@ -122,18 +124,6 @@ struct Arguments {
     dangerously_disable_sandbox: Option<bool>,
     /// What becomes of escape sequences, such as colours, in the output.
     ansi: Option<Ansi>,
-}
-
-fn timeout(engine: &Engine, asked: Option<u64>) -> Result<Duration, CallError> {
-    let most = engine.config.bash.max_timeout;
-    match asked.map(Duration::from_millis) {
-        Some(asked) if asked > most => Err(CallError::TimeoutTooLong {
-            given: u64::try_from(asked.as_millis()).unwrap_or(u64::MAX),
-            most: u64::try_from(most.as_millis()).unwrap_or(u64::MAX),
-        }),
-        Some(asked) => Ok(asked),
-        None => Ok(engine.config.bash.default_timeout),
-    }
 }
 
 fn reply(engine: &Engine, outcome: &Outcome, ansi: Option<Ansi>) -> Value {

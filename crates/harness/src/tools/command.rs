@@ -54,6 +54,22 @@ pub(crate) fn workdir(engine: &Engine, asked: Option<&str>) -> Result<PathBuf, C
     Ok(resolved)
 }
 
+/// The time that a call names, within the maximum, or else the one that is configured.
+pub(crate) fn timeout(
+    engine: &Engine,
+    asked: Option<u64>,
+    otherwise: Duration,
+) -> Result<Duration, CallError> {
+    let most = engine.config.bash.max_timeout;
+    match asked.map(Duration::from_millis) {
+        Some(asked) if asked > most => Err(CallError::TimeoutTooLong {
+            given: u64::try_from(asked.as_millis()).unwrap_or(u64::MAX),
+            most: u64::try_from(most.as_millis()).unwrap_or(u64::MAX),
+        }),
+        asked => Ok(asked.unwrap_or(otherwise)),
+    }
+}
+
 /// How a command of a model's is run.
 pub(crate) fn how(engine: &Engine, timeout: Duration) -> How {
     How {
