@@ -14,6 +14,8 @@ use thiserror::Error;
 /// What a rule lets happen at and below a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grant {
+    /// List the names in folders.
+    List,
     /// Read, list and execute.
     Read,
     /// Everything.
@@ -106,6 +108,7 @@ pub fn deny_everything() -> Result<(), LandlockError> {
 impl Grant {
     fn access(self, place: BorrowedFd<'_>) -> BitFlags<AccessFs> {
         let access = match self {
+            Self::List => AccessFs::ReadDir.into(),
             Self::Read => AccessFs::from_read(NEWEST),
             Self::Write => AccessFs::from_all(NEWEST),
             Self::UseDevices => {

@@ -8,13 +8,18 @@
 
 mod bounds;
 mod bubblewrap;
+mod command;
+mod confinement;
 mod container;
+mod guard;
 mod init;
 mod lookout;
 mod placeholder;
 mod protection;
 pub(crate) mod protocol;
+mod readable;
 mod stage;
+mod start;
 mod syscalls;
 mod view;
 mod watch;
@@ -30,7 +35,8 @@ use ringfence_confine::process::{self, Child, Fork, Reap};
 use ringfence_confine::{descriptor, privilege, signal};
 use rustix::event::{PollFd, PollFlags};
 
-use protocol::{Boot, Booted, Failure, Groups, Prepared, Step, World};
+use protocol::{Boot, Booted, Enclosure, Failure, Groups, Prepared, Step, World};
+use stage::Lines;
 use world::Workshop;
 
 pub(crate) use world::CERTIFICATES_INSIDE;
@@ -149,10 +155,10 @@ fn serve_requests(
             bury(running)?;
         }
         if !polled[0].revents().is_empty() {
-            if descriptor::receive(harness, &mut [0; 1])?.length == 0 {
+            let Some((enclosure, _)) = protocol::receive::<Enclosure>(harness)? else {
                 return Ok(());
-            }
-            prepare(harness, workshop, nest.as_deref_mut(), running)?;
+            };
+            prepare(harness, workshop, nest.as_deref_mut(), running, enclosure)?;
         }
     }
 }
@@ -163,13 +169,14 @@ fn prepare(
     workshop: &Workshop,
     nest: Option<&mut Nest>,
     running: &mut Vec<Running>,
+    enclosure: Enclosure,
 ) -> io::Result<()> {
-    match fork_stage(workshop, nest) {
-        Ok((stage, socket)) => {
+    match fork_stage(workshop, nest, enclosure) {
+        Ok((stage, [launch, orders])) => {
             // Made ahead of need like the stage, and after the fork: no stage holds a copy. A run
             // without an allow-list has it closed by the harness.
             let outlet = workshop.outlet();
-            let mut descriptors = vec![socket.as_fd(), stage.child.pidfd.as_fd()];
+            let mut descriptors = vec![launch.as_fd(), orders.as_fd(), stage.child.pidfd.as_fd()];
             descriptors.extend(outlet.as_ref().map(AsFd::as_fd));
             protocol::send(harness, &Prepared::Stage, &descriptors)?;
             running.push(stage);
@@ -182,9 +189,16 @@ fn prepare(
     }
 }
 
-fn fork_stage(workshop: &Workshop, nest: Option<&mut Nest>) -> io::Result<(Running, OwnedFd)> {
-    let (theirs, ours) = descriptor::socket_pair()?;
+/// A stage, and the harness's ends of its lines: for the command, and for orders and reports.
+fn fork_stage(
+    workshop: &Workshop,
+    nest: Option<&mut Nest>,
+    enclosure: Enclosure,
+) -> io::Result<(Running, [OwnedFd; 2])> {
+    let (launch_theirs, launch) = descriptor::socket_pair()?;
+    let (orders_theirs, orders) = descriptor::socket_pair()?;
     let (ledger, entries) = descriptor::socket_pair()?;
+    let (admitted, admit) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     let group = nest.map(Nest::group).transpose()?;
     let controls = match &group {
         Some(group) => group.controls()?,
@@ -194,8 +208,14 @@ fn fork_stage(workshop: &Workshop, nest: Option<&mut Nest>) -> io::Result<(Runni
     // SAFETY: a warden has a single thread.
     match unsafe { process::fork_into(workshop.stage_namespaces()) }? {
         Fork::Child => {
-            drop((theirs, ledger));
-            stage::serve(workshop, &ours, &entries, &controls)
+            drop((launch_theirs, orders_theirs, ledger, admit));
+            let lines = Lines {
+                launch,
+                harness: orders,
+                ledger: entries,
+                admitted,
+            };
+            stage::serve(workshop, &lines, &controls, enclosure)
         }
         Fork::Parent(child) => {
             let stage = Running {
@@ -203,7 +223,6 @@ fn fork_stage(workshop: &Workshop, nest: Option<&mut Nest>) -> io::Result<(Runni
                 ledger,
                 group,
             };
-            // The stage waits for its launch, which comes after this.
             if let Some(group) = &stage.group
                 && let Err(error) = group.admit(stage.child.pid)
             {
@@ -212,7 +231,9 @@ fn fork_stage(workshop: &Workshop, nest: Option<&mut Nest>) -> io::Result<(Runni
                 stage.tidy_up();
                 return Err(error);
             }
-            Ok((stage, theirs))
+            // The stage waits for this before it forks.
+            drop(admit);
+            Ok((stage, [launch_theirs, orders_theirs]))
         }
     }
 }
@@ -249,8 +270,11 @@ fn end_everything(running: &mut Vec<Running>) {
     for stage in running.iter() {
         let _ = process::kill(&stage.child.pidfd);
     }
-    for stage in running.drain(..) {
+    for stage in running.iter() {
         let _ = process::wait(&stage.child);
+    }
+    // When all are gone: what one of them holds the others cannot remove.
+    for stage in running.drain(..) {
         stage.tidy_up();
     }
     // Strays of stages on the bare machine; each round kills what the last one left orphaned.
