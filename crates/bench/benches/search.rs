@@ -181,6 +181,7 @@ fn open(workspace: &Path) -> Result<Engine, Trouble> {
         audit: None,
         scratch: None,
         journals: None,
+        marks: Some(std::env::temp_dir().join("ringfence-bench-marks")),
         approver: Arc::new(Scripted::ApproveAll),
         events: ringfence::event::nowhere(),
         warden: WardenProgram::ThisProgram,

@@ -126,6 +126,7 @@ fn engine(workspace: &Path) -> Result<Engine, Trouble> {
         audit: None,
         scratch: None,
         journals: None,
+        marks: Some(std::env::temp_dir().join("ringfence-bench-marks")),
         approver: Arc::new(Scripted::ApproveAll),
         events: ringfence::event::nowhere(),
         warden: WardenProgram::ThisProgram,

@@ -130,6 +130,11 @@ impl Places {
         }
     }
 
+    /// Where sessions keep track of the names that they hold.
+    pub(crate) fn marks(&self) -> Option<PathBuf> {
+        self.state_home.as_ref().map(|state| state.join("marks"))
+    }
+
     /// Where the audit log is.
     pub(crate) fn audit_place(&self, config: &Config) -> Result<AuditPlace> {
         let state = self.state_home.clone().context(
@@ -273,6 +278,7 @@ fn open_with(
     let engine = Engine::open(EngineOptions {
         rules: places.rules()?,
         rules_file: places.user_rules(),
+        marks: places.marks(),
         private: private.collect(),
         scratch: places.cache_home.map(|cache| {
             cache

@@ -71,6 +71,10 @@ pub struct EngineOptions {
     /// Where patches are written down while they are applied; there are none if absent. One that
     /// commands can reach would let them have files changed: use a folder that is also private.
     pub journals: Option<PathBuf>,
+    /// Where sessions keep track of the names that they hold in people's folders. All that may work in
+    /// the same folders should share it, and it must be out of reach of commands: use a folder that is
+    /// also private.
+    pub marks: Option<PathBuf>,
     /// Who answers questions.
     pub approver: Arc<dyn Approver>,
     /// Who listens.
@@ -236,6 +240,7 @@ impl Engine {
             container: options.config.sandbox.container(),
             certificates: terminator.as_ref().map(Terminator::bundle),
             unix_sockets: options.config.sandbox.unix_sockets.clone(),
+            marks: options.marks,
         })?;
         let mut environment = base_environment(
             &options.config.environment,

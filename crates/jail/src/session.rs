@@ -44,6 +44,10 @@ pub struct SessionOptions {
     pub certificates: Option<Vec<u8>>,
     /// Sockets of the machine's, by their paths, that commands can connect to.
     pub unix_sockets: Vec<PathBuf>,
+    /// A folder of the front end's, out of reach of commands, in which sessions keep track of the
+    /// names that they hold. All that may work in the same folders should share it. Protected paths
+    /// that do not exist cannot be held without one.
+    pub marks: Option<PathBuf>,
 }
 
 impl SessionOptions {
@@ -57,6 +61,7 @@ impl SessionOptions {
             container: ContainerOptions::default(),
             certificates: None,
             unix_sockets: Vec::new(),
+            marks: None,
         }
     }
 }

@@ -59,6 +59,7 @@ impl Opening {
             audit: None,
             scratch: None,
             journals: None,
+            marks: Some(home.join(".local/state/ringfence/marks")),
             approver: self.approver,
             events: self.events,
             warden: WardenProgram::At(RINGFENCE.into()),

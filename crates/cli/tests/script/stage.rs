@@ -67,6 +67,7 @@ impl Stage {
             audit: None,
             scratch: None,
             journals: Some(home.join("journals")),
+            marks: Some(home.join(".local/state/ringfence/marks")),
             approver: Arc::clone(&self.approver),
             events: Arc::new(move |event| {
                 let text = match event {

@@ -1,5 +1,5 @@
 //! Stages of a bubblewrap world. Outside, a stage works out its view as arguments, holds
-//! placeholders, and becomes `bwrap`. Inside, this program goes on as the first process of what
+//! marks, and becomes `bwrap`. Inside, this program goes on as the first process of what
 //! `bwrap` has made.
 
 use std::ffi::{CString, OsStr};
@@ -14,6 +14,8 @@ use ringfence_confine::cgroup::{Controls, Handed};
 use ringfence_confine::process;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
+
+use crate::mark::Ledger;
 
 use super::bounds::Means;
 use super::protection::{self, Hand};
@@ -74,7 +76,7 @@ pub(super) fn become_bwrap(
     launch: Launch,
     descriptors: &[OwnedFd],
     harness: &OwnedFd,
-    ledger: &OwnedFd,
+    ledger: &Ledger<'_>,
     controls: &Controls,
 ) -> Failure {
     let ready = || -> Result<(CString, Vec<CString>, Vec<OwnedFd>), Failure> {
@@ -162,6 +164,9 @@ fn enter(package: Option<&OsStr>) -> io::Result<()> {
         world: World::BubblewrapRun,
         identity: package.identity,
         furniture: Furniture::default(),
+        marks: None,
+        workspace: RawPath::default(),
+        harness: 0,
     })
     .map_err(|failure| io::Error::from_raw_os_error(failure.errno))?;
     let harness = take(package.harness);
@@ -216,7 +221,7 @@ impl Arguments {
     }
 
     /// The whole view, in the order in which `view` puts it together from mounts.
-    fn paint(&mut self, fence: &Fence, ledger: &OwnedFd) -> Result<Vec<OwnedFd>, Failure> {
+    fn paint(&mut self, fence: &Fence, ledger: &Ledger<'_>) -> Result<Vec<OwnedFd>, Failure> {
         let roots = roots(fence)?;
         match fence.tmp {
             Tmp::Session => self.push("--bind", &[Path::new(TMP), Path::new("/tmp")]),

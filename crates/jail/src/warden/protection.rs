@@ -1,5 +1,5 @@
 //! The protection of paths inside writable roots: which folders on the way are pinned, what is made
-//! read-only, and what is held by a placeholder because it does not exist yet.
+//! read-only, and what is held by a mark because it does not exist yet.
 //!
 //! It walks and decides; a [`Hand`] does the mounting.
 
@@ -10,7 +10,8 @@ use std::path::{Component, Path, PathBuf};
 
 use ringfence_confine::mount;
 
-use super::placeholder::{self, Held, Holdings};
+use crate::mark::{self, Held, Holdings, Ledger};
+
 use super::protocol::{Failure, Fence, Step};
 use super::view::{is_folder, shown};
 
@@ -23,21 +24,22 @@ pub(super) trait Hand {
     fn freeze(&mut self, path: &Path, place: &OwnedFd) -> io::Result<()>;
 }
 
-/// Protects what a fence says in these roots. Returns the locks that keep placeholders in place.
+/// Protects what a fence says in these roots. Returns the locks that keep marks in place.
 pub(super) fn apply(
     roots: &[PathBuf],
     fence: &Fence,
-    ledger: &OwnedFd,
+    ledger: &Ledger<'_>,
     hand: &mut dyn Hand,
 ) -> Result<Vec<OwnedFd>, Failure> {
     let mut protection = Protection {
-        ledger,
         hand,
-        holdings: Holdings::default(),
+        holdings: Holdings::new(ledger),
+        root: PathBuf::new(),
         pinned: roots.to_vec(),
         sealed: Vec::new(),
     };
     for root in roots {
+        protection.root.clone_from(root);
         for path in &fence.protected {
             let path = path.to_path();
             if !path.is_absolute() {
@@ -52,9 +54,10 @@ pub(super) fn apply(
 
 /// The protection of paths in writable roots.
 struct Protection<'a> {
-    ledger: &'a OwnedFd,
     hand: &'a mut dyn Hand,
-    holdings: Holdings,
+    holdings: Holdings<'a>,
+    /// The root that is being protected.
+    root: PathBuf,
     /// Folders that are mount points by now.
     pinned: Vec<PathBuf>,
     /// Paths that are read-only by now, with everything below them.
@@ -95,8 +98,6 @@ impl Protection<'_> {
 
     /// Deals with one component of a path.
     fn advance(&mut self, parent: &Path, name: &Path, path: &Path, way: Way) -> io::Result<Onward> {
-        // No placeholder here can come or go while the folder is locked.
-        self.holdings.lock(parent)?;
         let place = match mount::place(path) {
             Ok(place) => place,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -104,7 +105,7 @@ impl Protection<'_> {
             }
             Err(error) => return Err(error),
         };
-        if placeholder::is_placeholder(&place)? {
+        if mark::is_mark(&place)? {
             return self.reserve(parent, name, path);
         }
         if way == Way::Through && is_folder(&place)? {
@@ -136,11 +137,8 @@ impl Protection<'_> {
     /// Keeps a path that does not exist from being created.
     fn reserve(&mut self, parent: &Path, name: &Path, path: &Path) -> io::Result<Onward> {
         let folder = mount::place(parent)?;
-        let place = match self
-            .holdings
-            .hold(folder.as_fd(), name, path, self.ledger)?
-        {
-            Held::Placeholder(place) => place,
+        let place = match self.holdings.hold(&self.root, folder.as_fd(), name, path)? {
+            Held::Mark(place) => place,
             Held::Existing => mount::place(path)?,
         };
         self.freeze(path, &place)?;
@@ -165,6 +163,8 @@ fn not_protected(path: &Path, error: &io::Error) -> Failure {
     // A symbolic link cannot be pinned: it has no place of its own to mount on.
     let step = match error.raw_os_error() {
         Some(libc::ELOOP) => Step::ProtectedSymlink,
+        // There is no registry, or one that cannot be locked.
+        Some(libc::ENOLCK) => Step::Marks,
         _ => Step::ProtectedPath,
     };
     Failure::new(step, error, shown(path))

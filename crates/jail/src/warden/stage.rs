@@ -13,6 +13,8 @@ use ringfence_confine::{descriptor, mount, privilege, signal};
 use ringfence_policy::permissions::Lookout as Lookouts;
 use rustix::fs::{Mode, OFlags};
 
+use crate::mark::Ledger;
+
 use super::bounds::{self, Bound, Means};
 use super::bubblewrap;
 use super::container;
@@ -30,7 +32,7 @@ use super::world::{DEVICES, Workshop};
 pub(super) fn serve(
     workshop: &Workshop,
     harness: &OwnedFd,
-    ledger: &OwnedFd,
+    ledger: &Ledger<'_>,
     controls: &Controls,
 ) -> ! {
     let code = match run(workshop, harness, ledger, controls) {
@@ -43,7 +45,7 @@ pub(super) fn serve(
 fn run(
     workshop: &Workshop,
     harness: &OwnedFd,
-    ledger: &OwnedFd,
+    ledger: &Ledger<'_>,
     controls: &Controls,
 ) -> io::Result<()> {
     privilege::parent_death_signal_kill()?;
@@ -177,7 +179,7 @@ fn forget_the_warden() -> io::Result<()> {
 }
 
 /// What a view is painted on, where it is told what is placed for it, and what keeps that there.
-type View<'a> = (Canvas, &'a OwnedFd, &'a mut Vec<OwnedFd>);
+type View<'a> = (Canvas, &'a Ledger<'a>, &'a mut Vec<OwnedFd>);
 
 /// A command that has been started.
 struct Started {

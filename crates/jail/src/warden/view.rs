@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use ringfence_confine::mount::{self, Attributes, Reach};
 use rustix::fs::{Mode, OFlags};
 
+use crate::mark::Ledger;
+
 use super::protection::{self, Hand};
 use super::protocol::{Failure, Fence, RawPath, Step, Tmp};
 use super::world::{DEV, SHUT_FILE, SHUT_FOLDER, TMP, VOID, WORKSHOP};
@@ -56,9 +58,9 @@ impl Canvas {
         })
     }
 
-    /// Completes the view. Returns the locks that keep placeholders in place: they must live as
+    /// Completes the view. Returns the locks that keep marks in place: they must live as
     /// long as the run.
-    pub(super) fn paint(self, fence: &Fence, ledger: &OwnedFd) -> Result<Vec<OwnedFd>, Failure> {
+    pub(super) fn paint(self, fence: &Fence, ledger: &Ledger<'_>) -> Result<Vec<OwnedFd>, Failure> {
         let roots = cut_out_roots(fence)?;
         let sockets = self
             .cut_out_sockets(fence)
@@ -160,7 +162,7 @@ impl Canvas {
     fn protect(
         roots: &[(PathBuf, OwnedFd)],
         fence: &Fence,
-        ledger: &OwnedFd,
+        ledger: &Ledger<'_>,
     ) -> Result<Vec<OwnedFd>, Failure> {
         let roots: Vec<PathBuf> = roots.iter().map(|(root, _)| root.clone()).collect();
         protection::apply(&roots, fence, ledger, &mut Mounts)
