@@ -143,6 +143,9 @@ async fn try_bubblewrap() -> Result<(String, u64), LaunchError> {
         },
         identity: identity(Path::new("/"))?,
         furniture: Furniture::default(),
+        marks: None,
+        workspace: RawPath::default(),
+        harness: std::process::id(),
     };
     let started = Instant::now();
     bubblewrap::open(&WardenProgram::ThisProgram, &bwrap, &boot, &reading()?).await?;
@@ -250,6 +253,9 @@ async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
         },
         identity,
         furniture: Furniture::default(),
+        marks: None,
+        workspace: RawPath::default(),
+        harness: std::process::id(),
     };
     let started = Instant::now();
     let enclosure = reading().map_err(|error| error.to_string())?;

@@ -14,6 +14,7 @@ pub mod backend;
 pub mod doctor;
 mod error;
 mod line;
+pub mod mark;
 pub mod net;
 mod plan;
 mod process;

@@ -46,6 +46,10 @@ pub struct SessionOptions {
     pub unix_sockets: Vec<PathBuf>,
     /// How many launches are expected.
     pub launches: Launches,
+    /// A folder of the front end's, out of reach of commands, in which sessions keep track of the
+    /// names that they hold. All that may work in the same folders should share it. Protected paths
+    /// that do not exist cannot be held without one.
+    pub marks: Option<PathBuf>,
 }
 
 impl SessionOptions {
@@ -60,6 +64,7 @@ impl SessionOptions {
             certificates: None,
             unix_sockets: Vec::new(),
             launches: Launches::Many,
+            marks: None,
         }
     }
 }

@@ -122,6 +122,9 @@ impl Site {
             world: world.clone(),
             identity: identity.clone(),
             furniture: furniture.clone(),
+            marks: options.marks.as_deref().map(RawPath::from),
+            workspace: RawPath::from(options.workspace.as_path()),
+            harness: std::process::id(),
         };
         let program = &options.program;
         match self {

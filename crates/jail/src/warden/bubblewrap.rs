@@ -1,5 +1,5 @@
 //! Stages of a bubblewrap world. Outside, a stage works out its view as arguments, holds
-//! placeholders, and becomes `bwrap`. Inside, this program goes on as the first process of what
+//! marks, and becomes `bwrap`. Inside, this program goes on as the first process of what
 //! `bwrap` has made.
 
 use std::ffi::{CString, OsStr};
@@ -14,6 +14,8 @@ use ringfence_confine::cgroup::{Controls, Handed};
 use ringfence_confine::process;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
+
+use crate::mark::Ledger;
 
 use super::STAGE_ARGUMENT;
 use super::bounds::Means;
@@ -75,14 +77,14 @@ pub(super) fn become_bwrap(
     stage: &Stage<'_>,
     launch: Launch,
     descriptors: &[OwnedFd],
-    ledger: &OwnedFd,
+    ledger: &Ledger<'_>,
 ) -> Failure {
     let ready = || -> Result<(CString, Vec<CString>, Vec<OwnedFd>), Failure> {
         let failed = |error: io::Error| Failure::new(Step::Prepare, &error, "bubblewrap");
         let harness = stage.harness;
         let mut view = Arguments::new();
         let mut kept = match &stage.enclosure.fence {
-            Some(fence) => view.paint(fence, ledger.try_clone().map_err(failed)?)?,
+            Some(fence) => view.paint(fence, ledger)?,
             None => Vec::new(),
         };
         let kernel = open("/proc/sys/kernel", OFlags::PATH).map_err(failed)?;
@@ -164,6 +166,9 @@ fn enter(package: Option<&OsStr>) -> io::Result<()> {
         world: World::BubblewrapRun,
         identity: package.identity,
         furniture: Furniture::default(),
+        marks: None,
+        workspace: RawPath::default(),
+        harness: 0,
     })
     .map_err(|failure| io::Error::from_raw_os_error(failure.errno))?;
     let harness = take(package.harness);
@@ -224,7 +229,7 @@ impl Arguments {
     }
 
     /// The whole view, in the order in which `view` puts it together from mounts.
-    fn paint(&mut self, fence: &Fence, ledger: OwnedFd) -> Result<Vec<OwnedFd>, Failure> {
+    fn paint(&mut self, fence: &Fence, ledger: &Ledger<'_>) -> Result<Vec<OwnedFd>, Failure> {
         let roots = roots(fence)?;
         match fence.tmp {
             Tmp::Session => self.push("--bind", &[Path::new(TMP), Path::new("/tmp")]),

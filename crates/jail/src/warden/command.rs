@@ -61,7 +61,7 @@ pub(super) fn fork(
     let child = match forked {
         Fork::Child => {
             drop(word);
-            let failure = become_command(workshop, &confinement, bounds, source, &theirs);
+            let failure = become_command(workshop, confinement, bounds, source, &theirs);
             let _ = protocol::send(&theirs, &Word::Failed(failure), &[]);
             process::exit_now(127)
         }
@@ -85,7 +85,7 @@ pub(super) fn fork(
 /// wrong.
 fn become_command(
     workshop: &Workshop,
-    confinement: &Confinement<'_>,
+    confinement: Confinement<'_>,
     bounds: &[Bound],
     source: Source<'_>,
     word: &OwnedFd,

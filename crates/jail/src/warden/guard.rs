@@ -34,12 +34,12 @@ const CONTENT: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::CLOSE_WRITE);
 
 /// A guard.
-pub(super) struct Guard {
+pub(super) struct Guard<'l> {
     events: OwnedFd,
     /// The folders that are watched, by their numbers.
     folders: Vec<(i32, Folder)>,
     /// What covers again; without it a lost cover is the end of the run.
-    protection: Option<(Protection, Covers)>,
+    protection: Option<(Protection<'l>, Covers)>,
     covers: Vec<Cover>,
 }
 
@@ -100,7 +100,7 @@ struct Happened {
     name: Option<OsString>,
 }
 
-impl Guard {
+impl<'l> Guard<'l> {
     /// A guard that watches nothing yet.
     pub(super) fn new() -> io::Result<Self> {
         // Told to whoever has a lease that somebody else wants broken.
@@ -160,7 +160,7 @@ impl Guard {
     }
 
     /// Takes over what has been covered, and the means to do it again.
-    pub(super) fn keep(&mut self, protection: Protection, covers: Covers) {
+    pub(super) fn keep(&mut self, protection: Protection<'l>, covers: Covers) {
         self.protection = Some((protection, covers));
     }
 

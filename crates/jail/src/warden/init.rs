@@ -39,7 +39,7 @@ impl Run<'_> {
         command: Pid,
         word: &OwnedFd,
         lookout: Option<Lookout>,
-        mut guard: Option<Guard>,
+        mut guard: Option<Guard<'_>>,
     ) -> io::Result<()> {
         match start::wait(word, self.launch, guard.as_mut())? {
             Start::Started(terminal) => {
@@ -75,7 +75,7 @@ impl Run<'_> {
         &self,
         command: Pid,
         mut lookout: Option<Lookout>,
-        mut guard: Option<Guard>,
+        mut guard: Option<Guard<'_>>,
     ) -> io::Result<()> {
         let children = signal::as_descriptor(libc::SIGCHLD)?;
         let mut command = Some(command);

@@ -1,5 +1,5 @@
 //! The protection of paths inside writable roots: which folders on the way are pinned, what is made
-//! read-only, and what is held by a placeholder because it does not exist yet.
+//! read-only, and what is held by a mark because it does not exist yet.
 //!
 //! It walks and decides; a [`Hand`] does the mounting.
 
@@ -10,8 +10,9 @@ use std::path::{Component, Path, PathBuf};
 
 use ringfence_confine::mount;
 
+use crate::mark::{self, Held, Holdings, Ledger};
+
 use super::guard::{Cover, CoverKind};
-use super::placeholder::{self, Held, Holdings};
 use super::protocol::{Failure, Fence, RawPath, Step};
 use super::view::{is_folder, shown};
 
@@ -40,25 +41,22 @@ pub(super) enum Place {
 }
 
 /// The protection of paths in writable roots.
-pub(super) struct Protection {
+pub(super) struct Protection<'a> {
     roots: Vec<PathBuf>,
     protected: Vec<PathBuf>,
     denied: Vec<PathBuf>,
-    /// Whoever removes placeholders is told of them here.
-    ledger: OwnedFd,
-    holdings: Holdings,
+    holdings: Holdings<'a>,
     covers: Vec<Cover>,
 }
 
-impl Protection {
+impl<'a> Protection<'a> {
     /// What a fence says of these roots, with nothing done about it yet.
-    pub(super) fn new(roots: Vec<PathBuf>, fence: &Fence, ledger: OwnedFd) -> Self {
+    pub(super) fn new(roots: Vec<PathBuf>, fence: &Fence, ledger: &'a Ledger<'a>) -> Self {
         Self {
             roots,
             protected: fence.protected.iter().map(RawPath::to_path).collect(),
             denied: fence.denied.iter().map(RawPath::to_path).collect(),
-            ledger,
-            holdings: Holdings::default(),
+            holdings: Holdings::new(ledger),
             covers: Vec::new(),
         }
     }
@@ -74,6 +72,7 @@ impl Protection {
                 }
             }
         }
+        self.holdings.let_others_make();
         Ok(())
     }
 
@@ -92,7 +91,7 @@ impl Protection {
         &self.covers
     }
 
-    /// The locks that keep placeholders in place: they must live as long as the run.
+    /// The locks that keep marks in place: they must live as long as the run.
     pub(super) fn into_locks(self) -> Vec<OwnedFd> {
         self.holdings.into_locks()
     }
@@ -124,7 +123,13 @@ impl Protection {
             } else {
                 Way::Through
             };
-            match self.advance(&parent, Path::new(name), &so_far, step, hand) {
+            let at = At {
+                root,
+                parent: &parent,
+                name: Path::new(name),
+                path: &so_far,
+            };
+            match self.advance(&at, step, hand) {
                 Ok(Onward::Go) => {}
                 Ok(Onward::Done) => return Ok(()),
                 Err(error) => return Err(not_protected(&so_far, &error)),
@@ -139,27 +144,19 @@ impl Protection {
     }
 
     /// Deals with one component of a path.
-    fn advance(
-        &mut self,
-        parent: &Path,
-        name: &Path,
-        path: &Path,
-        way: Way,
-        hand: &mut dyn Hand,
-    ) -> io::Result<Onward> {
+    fn advance(&mut self, at: &At<'_>, way: Way, hand: &mut dyn Hand) -> io::Result<Onward> {
+        let At { parent, path, .. } = *at;
         let is_root = self.roots.iter().any(|root| root == parent);
         hand.enter(parent, if is_root { Place::Root } else { Place::Below })?;
-        // No placeholder here can come or go while the folder is locked.
-        self.holdings.lock(parent)?;
         let place = match mount::place(path) {
             Ok(place) => place,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return self.reserve(parent, name, path, hand);
+                return self.reserve(at, hand);
             }
             Err(error) => return Err(error),
         };
-        if placeholder::is_placeholder(&place)? {
-            return self.reserve(parent, name, path, hand);
+        if mark::is_mark(&place)? {
+            return self.reserve(at, hand);
         }
         if way == Way::Through && is_folder(&place)? {
             self.pin(path, &place, hand)?;
@@ -195,19 +192,11 @@ impl Protection {
     }
 
     /// Keeps a path that does not exist from being created.
-    fn reserve(
-        &mut self,
-        parent: &Path,
-        name: &Path,
-        path: &Path,
-        hand: &mut dyn Hand,
-    ) -> io::Result<Onward> {
-        let folder = mount::place(parent)?;
-        match self
-            .holdings
-            .hold(folder.as_fd(), name, path, &self.ledger)?
-        {
-            Held::Placeholder(place) => {
+    fn reserve(&mut self, at: &At<'_>, hand: &mut dyn Hand) -> io::Result<Onward> {
+        let At { name, path, .. } = *at;
+        let folder = mount::place(at.parent)?;
+        match self.holdings.hold(at.root, folder.as_fd(), name, path)? {
+            Held::Mark(place) => {
                 hand.freeze(path, &place)?;
                 self.note(path, CoverKind::Mark);
             }
@@ -220,6 +209,14 @@ impl Protection {
         let path = path.to_path_buf();
         self.covers.push(Cover { path, kind });
     }
+}
+
+/// One component of a path, and where it is.
+struct At<'a> {
+    root: &'a Path,
+    parent: &'a Path,
+    name: &'a Path,
+    path: &'a Path,
 }
 
 /// Whether a component is the end of a path.
@@ -239,6 +236,8 @@ fn not_protected(path: &Path, error: &io::Error) -> Failure {
     // A symbolic link cannot be pinned: it has no place of its own to mount on.
     let step = match error.raw_os_error() {
         Some(libc::ELOOP) => Step::ProtectedSymlink,
+        // There is no registry, or one that cannot be locked.
+        Some(libc::ENOLCK) => Step::Marks,
         _ => Step::ProtectedPath,
     };
     Failure::new(step, error, shown(path))

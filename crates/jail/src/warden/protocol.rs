@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// A path as bytes.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct RawPath(Vec<u8>);
 
 impl From<&Path> for RawPath {
@@ -36,6 +36,11 @@ pub(crate) struct Boot {
     pub(crate) world: World,
     pub(crate) identity: Identity,
     pub(crate) furniture: Furniture,
+    /// The registry of marks.
+    pub(crate) marks: Option<RawPath>,
+    /// The session's workspace, and the process that opened it.
+    pub(crate) workspace: RawPath,
+    pub(crate) harness: u32,
 }
 
 /// What every run of a session finds in its `/run`, which is empty otherwise.
@@ -160,6 +165,7 @@ pub(crate) enum Step {
     WritableRoot,
     ProtectedPath,
     ProtectedSymlink,
+    Marks,
     DeniedRead,
     Watch,
     Terminal,

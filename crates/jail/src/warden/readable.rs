@@ -9,11 +9,11 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use ringfence_confine::landlock::Grant;
+use ringfence_confine::landlock::{Grant, Rules};
 use ringfence_confine::mount;
 
 use super::protocol::{Fence, Identity, RawPath};
@@ -21,35 +21,43 @@ use super::protocol::{Fence, Identity, RawPath};
 /// Who is told which folders are listed, before they are.
 pub(super) type OnList<'a> = &'a mut dyn FnMut(&Path) -> io::Result<()>;
 
+/// Folders of the fence's own, which nobody outside changes.
+const OWN: &[&str] = &["/dev", "/proc", "/run", "/sys"];
+
 /// Grants to read everything but what a fence denies.
-pub(super) fn grants(
+pub(super) fn grant(
+    rules: &mut Rules,
     fence: &Fence,
     identity: &Identity,
     on_list: OnList<'_>,
-) -> io::Result<Vec<(OwnedFd, Grant)>> {
+) -> io::Result<()> {
     let roots: Vec<PathBuf> = fence.writable.iter().map(RawPath::to_path).collect();
     let mut denied: Vec<PathBuf> = fence
         .denied
         .iter()
         .map(|path| resolved(&path.to_path()))
         .filter(|path| !roots.iter().any(|root| path.starts_with(root)))
+        .filter(|path| !OWN.iter().any(|own| path.starts_with(own)))
         .filter(|path| matters_to(identity, path))
         .collect();
     denied.sort();
     denied.dedup();
+    let top = mount::place(Path::new("/"))?;
     // Names can be listed everywhere.
+    rules
+        .grant(top.as_fd(), Grant::List)
+        .map_err(io::Error::other)?;
     let mut list = List {
-        granted: vec![(mount::place(Path::new("/"))?, Grant::List)],
+        rules,
         denied: &denied,
         on_list,
     };
-    list.walk(Path::new("/"))?;
-    Ok(list.granted)
+    list.walk(Path::new("/"))
 }
 
 /// A list on its way.
 struct List<'a> {
-    granted: Vec<(OwnedFd, Grant)>,
+    rules: &'a mut Rules,
     denied: &'a [PathBuf],
     on_list: OnList<'a>,
 }
@@ -90,7 +98,10 @@ impl List<'_> {
 
     fn grant(&mut self, path: &Path) -> io::Result<()> {
         match mount::place(path) {
-            Ok(place) => self.granted.push((place, Grant::Read)),
+            Ok(place) => self
+                .rules
+                .grant(place.as_fd(), Grant::Read)
+                .map_err(io::Error::other)?,
             // Gone meanwhile, or closed to us.
             Err(error)
                 if matches!(

@@ -10,6 +10,8 @@ use ringfence_confine::privilege::{self, Capabilities};
 use ringfence_confine::{descriptor, process};
 use rustix::fs::{Mode, OFlags};
 
+use crate::mark::Ledger;
+
 use super::bounds::{self, Means};
 use super::bubblewrap;
 use super::command::{self, Source, Waiting};
@@ -23,13 +25,13 @@ use super::watch::Watch;
 use super::world::Workshop;
 
 /// The lines of a stage.
-pub(super) struct Lines {
+pub(super) struct Lines<'a> {
     /// The harness sends the command here.
     pub(super) launch: OwnedFd,
     /// Orders from the harness, and reports to it.
     pub(super) harness: OwnedFd,
-    /// The warden is told here what is placed in the user's folders.
-    pub(super) ledger: OwnedFd,
+    /// Where is written down what is placed in the user's folders.
+    pub(super) ledger: Ledger<'a>,
     /// Closed by the warden once the stage is in its control group.
     pub(super) admitted: OwnedFd,
 }
@@ -37,7 +39,7 @@ pub(super) struct Lines {
 /// Serves one run. Never returns.
 pub(super) fn serve(
     workshop: &Workshop,
-    lines: &Lines,
+    lines: &Lines<'_>,
     controls: &Controls,
     enclosure: Enclosure,
 ) -> ! {
@@ -50,7 +52,7 @@ pub(super) fn serve(
 
 fn run(
     workshop: &Workshop,
-    lines: &Lines,
+    lines: &Lines<'_>,
     controls: &Controls,
     enclosure: Enclosure,
 ) -> io::Result<()> {
@@ -109,20 +111,20 @@ pub(super) struct Stage<'a> {
 }
 
 /// A run that only needs its command.
-struct Ready {
+struct Ready<'l> {
     waiting: Waiting,
     watch: Watch,
-    guard: Option<Guard>,
+    guard: Option<Guard<'l>>,
 }
 
 impl Stage<'_> {
     /// Puts the view together and has the command's process wait in it.
-    fn get_ready(&self, lines: &Lines) -> Result<Ready, Failure> {
+    fn get_ready<'l>(&self, lines: &'l Lines<'l>) -> Result<Ready<'l>, Failure> {
         let failed = |error: io::Error| Failure::new(Step::Prepare, &error, "mounts");
         let guard = match (&self.enclosure.fence, self.workshop.has_namespaces()) {
             (Some(fence), true) => {
                 let canvas = Canvas::prepare().map_err(failed)?;
-                Some(canvas.paint(fence, lines.ledger.try_clone().map_err(failed)?)?)
+                Some(canvas.paint(fence, &lines.ledger)?)
             }
             (Some(fence), false) if self.workshop.world == World::Container => {
                 Some(Guard::over_covers(fence)?)
@@ -135,7 +137,11 @@ impl Stage<'_> {
     }
 
     /// Has the command's process wait, with nothing left to do but to become the command.
-    fn confine(&self, mut guard: Option<Guard>, source: Source<'_>) -> Result<Ready, Failure> {
+    fn confine<'l>(
+        &self,
+        mut guard: Option<Guard<'l>>,
+        source: Source<'_>,
+    ) -> Result<Ready<'l>, Failure> {
         let Enclosure { fence, limits } = self.enclosure;
         let watch = bounds::set(limits, &self.means, self.workshop)?;
         let bounds = bounds::of_each_process(limits, self.means.controls);
@@ -153,7 +159,7 @@ impl Stage<'_> {
     }
 
     /// Attends to the run, with nothing left that it does not need for that.
-    fn attend(&self, ready: Ready, launch: Option<&OwnedFd>) -> io::Result<()> {
+    fn attend(&self, ready: Ready<'_>, launch: Option<&OwnedFd>) -> io::Result<()> {
         let Ready {
             waiting,
             watch,

@@ -30,7 +30,7 @@ pub(super) enum Start {
 pub(super) fn wait(
     word: &OwnedFd,
     launch: Option<&OwnedFd>,
-    mut guard: Option<&mut Guard>,
+    mut guard: Option<&mut Guard<'_>>,
 ) -> io::Result<Start> {
     let deadline = Instant::now() + IDLE;
     let mut terminal = None;

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use ringfence_confine::mount::{self, Attributes, Reach};
 use rustix::fs::{Mode, OFlags};
 
+use crate::mark::Ledger;
+
 use super::guard::{self, Guard, Why};
 use super::protection::{Hand, Place, Protection};
 use super::protocol::{Failure, Fence, RawPath, Step, Tmp};
@@ -66,7 +68,11 @@ impl Canvas {
 
     /// Completes the view. Returns the guard over what was covered, which must live as long as the
     /// run.
-    pub(super) fn paint(self, fence: &Fence, ledger: OwnedFd) -> Result<Guard, Failure> {
+    pub(super) fn paint<'l>(
+        self,
+        fence: &Fence,
+        ledger: &'l Ledger<'l>,
+    ) -> Result<Guard<'l>, Failure> {
         let roots = cut_out_roots(fence)?;
         let sockets = self
             .cut_out_sockets(fence)
@@ -146,7 +152,7 @@ impl Canvas {
 
     /// Covers a path with something that cannot be opened. One that does not exist needs nothing,
     /// and one in a writable root is covered there.
-    fn deny(&self, path: &Path, protection: &Protection) -> io::Result<()> {
+    fn deny(&self, path: &Path, protection: &Protection<'_>) -> io::Result<()> {
         if protection.covers().iter().any(|cover| cover.path == path) {
             return Ok(());
         }
@@ -264,18 +270,18 @@ impl Covers {
 }
 
 /// Protection by mounts in the stage's own namespace, under a guard.
-pub(super) struct Mounts<'a> {
+pub(super) struct Mounts<'a, 'l> {
     covers: &'a Covers,
-    guard: &'a mut Guard,
+    guard: &'a mut Guard<'l>,
 }
 
-impl<'a> Mounts<'a> {
-    pub(super) fn new(covers: &'a Covers, guard: &'a mut Guard) -> Self {
+impl<'a, 'l> Mounts<'a, 'l> {
+    pub(super) fn new(covers: &'a Covers, guard: &'a mut Guard<'l>) -> Self {
         Self { covers, guard }
     }
 }
 
-impl Hand for Mounts<'_> {
+impl Hand for Mounts<'_, '_> {
     fn enter(&mut self, folder: &Path, place: Place) -> io::Result<()> {
         // In a root of the user's anything may happen to files all the time.
         let why = match place {
