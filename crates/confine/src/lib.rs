@@ -11,6 +11,7 @@
 pub mod account;
 pub mod cgroup;
 pub mod descriptor;
+pub mod inotify;
 pub mod landlock;
 pub mod lease;
 pub mod mount;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use ringfence_confine::cgroup::Controls;
 use ringfence_confine::privilege::{self, Capabilities};
-use ringfence_confine::{descriptor, process};
+use ringfence_confine::{descriptor, inotify, process};
 use rustix::fs::{Mode, OFlags};
 
 use crate::mark::Ledger;
@@ -16,7 +16,7 @@ use super::bounds::{self, Means};
 use super::bubblewrap;
 use super::command::{self, Source, Waiting};
 use super::confinement::Confinement;
-use super::guard::{Guard, Why};
+use super::guard::{self, Guard, Why};
 use super::init;
 use super::lookout::Lookout;
 use super::protocol::{self, Enclosure, Failure, Launch, Report, Step, World};
@@ -32,6 +32,8 @@ pub(super) struct Lines<'a> {
     pub(super) harness: OwnedFd,
     /// Where is written down what is placed in the user's folders.
     pub(super) ledger: Ledger<'a>,
+    /// What the guard watches by, kept by the warden.
+    pub(super) events: Option<OwnedFd>,
     /// Closed by the warden once the stage is in its control group.
     pub(super) admitted: OwnedFd,
 }
@@ -124,7 +126,12 @@ impl Stage<'_> {
         let guard = match (&self.enclosure.fence, self.workshop.has_namespaces()) {
             (Some(fence), true) => {
                 let canvas = Canvas::prepare().map_err(failed)?;
-                Some(canvas.paint(fence, &lines.ledger)?)
+                let events = lines
+                    .events
+                    .as_ref()
+                    .map_or_else(inotify::instance, OwnedFd::try_clone);
+                let guard = Guard::new(events.map_err(|error| guard::unwatched(&error))?);
+                Some(canvas.paint(fence, &lines.ledger, guard)?)
             }
             (Some(fence), false) if self.workshop.world == World::Container => {
                 Some(Guard::over_covers(fence)?)
