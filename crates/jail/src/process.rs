@@ -14,6 +14,7 @@ use ringfence_policy::permissions::Limit;
 use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 
+use crate::git::{Leaving, Mended, Setup};
 use crate::line;
 use crate::net::Outlet;
 use crate::terminal::Terminal;
@@ -35,6 +36,9 @@ pub struct Process {
     hit_later: Vec<Limit>,
     /// Its way to the hosts that it may reach, which ends with it.
     outlet: Option<Outlet>,
+    /// Git's set-up as it was before, until nothing of the run is left.
+    setup: Option<Setup>,
+    mended_later: Vec<Mended>,
 }
 
 /// What holds the processes of a run together.
@@ -75,6 +79,8 @@ pub struct Exit {
     pub limits_hit: Vec<Limit>,
     /// What the fence was seen to refuse it.
     pub refused: Vec<Refusal>,
+    /// What it had changed of git's set-up, and what was done about it.
+    pub mended: Vec<Mended>,
 }
 
 impl Exit {
@@ -103,11 +109,18 @@ impl Process {
             exit: None,
             hit_later: Vec::new(),
             outlet: None,
+            setup: None,
+            mended_later: Vec::new(),
         }
     }
 
     pub(crate) fn with_outlet(mut self, outlet: Option<Outlet>) -> Self {
         self.outlet = outlet;
+        self
+    }
+
+    pub(crate) fn with_setup(mut self, setup: Option<Setup>) -> Self {
+        self.setup = setup;
         self
     }
 
@@ -137,6 +150,7 @@ impl Process {
                         left_running: left,
                         limits_hit: hit,
                         refused,
+                        mended: self.setup.as_ref().map_or_else(Vec::new, Setup::mend),
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);
@@ -144,6 +158,7 @@ impl Process {
                 Some(_) => {}
                 // The whole run was killed, by us or by the kernel.
                 None => {
+                    self.wait_for_the_last().await?;
                     let exit = Exit {
                         status: ExitStatus::from_raw(libc::SIGKILL),
                         cpu: Duration::ZERO,
@@ -151,6 +166,10 @@ impl Process {
                         left_running: Vec::new(),
                         limits_hit: Vec::new(),
                         refused: Vec::new(),
+                        mended: self
+                            .setup
+                            .take()
+                            .map_or_else(Vec::new, |setup| setup.mend()),
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);
@@ -162,14 +181,28 @@ impl Process {
     /// Waits until nothing of the run is left, neither the command nor what it started.
     pub async fn gone(&mut self) -> io::Result<()> {
         self.exited().await?;
-        // The descriptor of a run's first process becomes readable when the kernel is done with
-        // it, and that is after it has killed the rest.
-        let watched = line::nonblocking(self.pidfd.try_clone()?)?;
-        watched.readable().await?.retain_ready();
+        self.wait_for_the_last().await?;
+        if let Some(setup) = self.setup.take() {
+            self.mended_later = setup.mend_all();
+        }
         if let Ok(Some((Report::Over { hit }, _))) = protocol::receive(self.control.get_ref()) {
             self.hit_later = hit;
         }
         Ok(())
+    }
+
+    /// The descriptor of a run's first process becomes readable when the kernel is done with it, and
+    /// that is after it has killed the rest.
+    async fn wait_for_the_last(&self) -> io::Result<()> {
+        let watched = line::nonblocking(self.pidfd.try_clone()?)?;
+        watched.readable().await?.retain_ready();
+        Ok(())
+    }
+
+    /// What the command left running had changed of git's set-up after the command's own end, once
+    /// it is [`gone`](Self::gone).
+    pub fn mended_later(&self) -> &[Mended] {
+        &self.mended_later
     }
 
     /// The limits that what the command left running hit after the command's own end, once it is
@@ -199,5 +232,12 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.kill();
+        let leaving = match &self.exit {
+            Some(exit) if exit.left_running.is_empty() => Leaving::Idle,
+            _ => Leaving::Busy,
+        };
+        if let (Some(setup), Ok(last)) = (self.setup.take(), self.pidfd.try_clone()) {
+            setup.see_off(last, leaving);
+        }
     }
 }

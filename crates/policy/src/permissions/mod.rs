@@ -6,6 +6,7 @@
 
 mod approval;
 mod environment;
+mod git;
 mod limits;
 mod sandbox;
 
@@ -14,6 +15,7 @@ pub use environment::{
     CORE_VARIABLES, EnvironmentPolicy, Inherit, LOADER_PATTERNS, SECRET_PATTERNS, is_loader_name,
     is_secret_name,
 };
+pub use git::{GIT_SETUP, GIT_WORK_TREE_SETUP, git_setup};
 pub use limits::{ControlGroups, Limit, Limits};
 pub use sandbox::{
     DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, DEFAULT_PROTECTED, DEFAULT_PROTECTED_IN_HOME,
