@@ -38,7 +38,6 @@ pub struct Process {
     outlet: Option<Outlet>,
     /// Git's set-up as it was before, until nothing of the run is left.
     setup: Option<Setup>,
-    mended_later: Vec<Mended>,
 }
 
 /// What holds the processes of a run together.
@@ -110,7 +109,6 @@ impl Process {
             hit_later: Vec::new(),
             outlet: None,
             setup: None,
-            mended_later: Vec::new(),
         }
     }
 
@@ -183,7 +181,7 @@ impl Process {
         self.exited().await?;
         self.wait_for_the_last().await?;
         if let Some(setup) = self.setup.take() {
-            self.mended_later = setup.mend_all();
+            setup.mend_and_keep();
         }
         if let Ok(Some((Report::Over { hit }, _))) = protocol::receive(self.control.get_ref()) {
             self.hit_later = hit;
@@ -197,12 +195,6 @@ impl Process {
         let watched = line::nonblocking(self.pidfd.try_clone()?)?;
         watched.readable().await?.retain_ready();
         Ok(())
-    }
-
-    /// What the command left running had changed of git's set-up after the command's own end, once
-    /// it is [`gone`](Self::gone).
-    pub fn mended_later(&self) -> &[Mended] {
-        &self.mended_later
     }
 
     /// The limits that what the command left running hit after the command's own end, once it is

@@ -262,6 +262,12 @@ impl Session {
         self.surroundings.git.take_mended()
     }
 
+    /// The same once every look that is under way has come to its end.
+    pub fn settled(&self) -> Vec<Mended> {
+        self.surroundings.git.settle();
+        self.mended_since()
+    }
+
     /// The paths in a policy's writable roots that decide what git runs. Patches are kept from them
     /// as commands are.
     pub fn guarded(&self, sandbox: &SandboxPolicy) -> Vec<PathBuf> {

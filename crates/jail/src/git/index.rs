@@ -170,6 +170,7 @@ mod tests {
                 &["update-index", "--add", "--cacheinfo", &entry],
             );
         }
+        std::fs::write(folder.path().join("later"), "").unwrap();
         git(folder.path(), words);
         let bytes = std::fs::read(folder.path().join(".git/index")).unwrap();
         (folder, bytes)
@@ -185,7 +186,7 @@ mod tests {
             for words in [
                 &["update-index", "--index-version=2"][..],
                 &["update-index", "--index-version=4"],
-                &["add", "-N", "."],
+                &["add", "-N", "later"],
             ] {
                 let (_folder, bytes) = written(setting, words);
                 let index = read(&bytes, hash, 10);

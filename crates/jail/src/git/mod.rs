@@ -159,6 +159,11 @@ impl Setup {
         self.mend_also(&also)
     }
 
+    /// The same, kept to be told with what comes next.
+    pub(crate) fn mend_and_keep(&self) {
+        self.memory.tell(self.mend_all());
+    }
+
     fn mend_also(&self, also: &[PathBuf]) -> Vec<Mended> {
         let mut mended = Vec::new();
         for _ in 0..MOST_ROUNDS {
@@ -221,7 +226,7 @@ impl Setup {
         let pending = self.memory.pending();
         let wait_and_mend = move || {
             line::gone_within(&first, ENDS_WITHIN);
-            self.memory.tell(self.mend_all());
+            self.mend_and_keep();
             drop(pending);
         };
         match (leaving, tokio::runtime::Handle::try_current()) {

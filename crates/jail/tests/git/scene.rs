@@ -101,9 +101,10 @@ impl Scene {
 
     /// Does something as the user, before or after.
     pub fn outside_in(&self, folder: &Path, script: &str) -> Result<String, String> {
-        let mut command = Command::new("bash");
+        // Git waits for a pipe that it takes for a file.
+        let mut command = Command::new("timeout");
         command
-            .args(["-c", script])
+            .args(["60", "bash", "-c", script])
             .current_dir(folder)
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
