@@ -6,7 +6,7 @@
 use std::os::fd::BorrowedFd;
 
 use landlock::{
-    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 use thiserror::Error;
@@ -14,6 +14,8 @@ use thiserror::Error;
 /// What a rule lets happen at and below a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grant {
+    /// List the names in folders.
+    List,
     /// Read, list and execute.
     Read,
     /// Everything.
@@ -71,41 +73,51 @@ pub fn version() -> i32 {
     i32::try_from(version).unwrap_or(0).max(0)
 }
 
-/// Restricts the calling thread, for good, to what is granted. The thread must have
-/// no-new-privileges.
-pub fn restrict(
-    grants: &[(BorrowedFd<'_>, Grant)],
-    sockets: AbstractSockets,
-    signals: Signals,
-) -> Result<(), LandlockError> {
-    let every = AccessFs::from_all(NEWEST);
-    let mut ruleset = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(every)?;
-    if sockets == AbstractSockets::Scoped {
-        ruleset = ruleset.scope(Scope::AbstractUnixSocket)?;
+/// What is granted, as it is put together. A grant costs no descriptor that stays open.
+pub struct Rules(RulesetCreated);
+
+impl Rules {
+    /// Rules that grant nothing yet.
+    pub fn new(sockets: AbstractSockets, signals: Signals) -> Result<Self, LandlockError> {
+        let every = AccessFs::from_all(NEWEST);
+        let mut ruleset = Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(every)?;
+        if sockets == AbstractSockets::Scoped {
+            ruleset = ruleset.scope(Scope::AbstractUnixSocket)?;
+        }
+        if signals == Signals::Scoped {
+            ruleset = ruleset.scope(Scope::Signal)?;
+        }
+        Ok(Self(ruleset.create()?.no_new_privs(false)))
     }
-    if signals == Signals::Scoped {
-        ruleset = ruleset.scope(Scope::Signal)?;
+
+    /// Grants something at and below a place.
+    pub fn grant(&mut self, place: BorrowedFd<'_>, grant: Grant) -> Result<(), LandlockError> {
+        let rule = landlock::PathBeneath::new(place, grant.access(place));
+        (&mut self.0).add_rule(rule)?;
+        Ok(())
     }
-    let mut ruleset = ruleset.create()?.no_new_privs(false);
-    for (place, grant) in grants {
-        ruleset = ruleset.add_rule(landlock::PathBeneath::new(place, grant.access(*place)))?;
-    }
-    match ruleset.restrict_self()?.ruleset {
-        RulesetStatus::NotEnforced => Err(LandlockError::Unavailable),
-        RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
+
+    /// Restricts the calling thread, for good, to what is granted. The thread must have
+    /// no-new-privileges.
+    pub fn enforce(self) -> Result<(), LandlockError> {
+        match self.0.restrict_self()?.ruleset {
+            RulesetStatus::NotEnforced => Err(LandlockError::Unavailable),
+            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
+        }
     }
 }
 
 /// Restricts the calling thread to no file at all.
 pub fn deny_everything() -> Result<(), LandlockError> {
-    restrict(&[], AbstractSockets::Scoped, Signals::Scoped)
+    Rules::new(AbstractSockets::Scoped, Signals::Scoped)?.enforce()
 }
 
 impl Grant {
     fn access(self, place: BorrowedFd<'_>) -> BitFlags<AccessFs> {
         let access = match self {
+            Self::List => AccessFs::ReadDir.into(),
             Self::Read => AccessFs::from_read(NEWEST),
             Self::Write => AccessFs::from_all(NEWEST),
             Self::UseDevices => {

@@ -12,6 +12,7 @@ pub mod account;
 pub mod cgroup;
 pub mod descriptor;
 pub mod landlock;
+pub mod lease;
 pub mod mount;
 pub mod namespace;
 pub mod notify;

@@ -16,6 +16,7 @@ pub mod doctor;
 mod error;
 mod git;
 mod line;
+pub mod mark;
 pub mod net;
 mod plan;
 mod process;
@@ -29,7 +30,7 @@ pub use error::LaunchError;
 pub use git::{Amends, Mended};
 pub use line::WardenProgram;
 pub use process::{Exit, LeftRunning, Output, Process, Refusal};
-pub use session::{Degraded, Input, Io, Session, SessionOptions, Strength};
+pub use session::{Degraded, Input, Io, Launches, Session, SessionOptions, Strength};
 pub use terminal::{Terminal, TerminalSize};
 pub use warden::WARDEN_ARGUMENT;
 

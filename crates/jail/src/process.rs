@@ -6,6 +6,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use crate::git::{Leaving, Mended, Setup};
 use crate::line;
 use crate::net::Outlet;
 use crate::terminal::Terminal;
-use crate::warden::protocol::{self, Order, Report};
+use crate::warden::protocol::{self, Order, RawPath, Report};
 
 pub use crate::warden::protocol::{LeftRunning, Refusal};
 
@@ -80,6 +81,9 @@ pub struct Exit {
     pub refused: Vec<Refusal>,
     /// What it had changed of git's set-up, and what was done about it.
     pub mended: Vec<Mended>,
+    /// Protected paths that somebody outside replaced while the command ran, and that it may have
+    /// used before they were covered again. It was ended for that.
+    pub exposed: Vec<PathBuf>,
 }
 
 impl Exit {
@@ -138,6 +142,7 @@ impl Process {
                         left,
                         hit,
                         refused,
+                        exposed,
                     },
                     _,
                 )) => {
@@ -149,6 +154,7 @@ impl Process {
                         limits_hit: hit,
                         refused,
                         mended: self.setup.as_ref().map_or_else(Vec::new, Setup::mend),
+                        exposed: exposed.iter().map(RawPath::to_path).collect(),
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);
@@ -168,6 +174,7 @@ impl Process {
                             .setup
                             .take()
                             .map_or_else(Vec::new, |setup| setup.mend()),
+                        exposed: Vec::new(),
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);
@@ -183,7 +190,7 @@ impl Process {
         if let Some(setup) = self.setup.take() {
             setup.mend_and_keep();
         }
-        if let Ok(Some((Report::Over { hit }, _))) = protocol::receive(self.control.get_ref()) {
+        if let Ok(Some((Report::Over { hit, .. }, _))) = protocol::receive(self.control.get_ref()) {
             self.hit_later = hit;
         }
         Ok(())
