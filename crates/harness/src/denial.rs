@@ -239,7 +239,8 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
             evidence: Evidence::Output,
         });
     };
-    let protected = sandbox.protected_paths.iter().find(|protected| {
+    let mut all = sandbox.protected_paths.iter().chain(&sandbox.watched_paths);
+    let protected = all.find(|protected| {
         let whole = root.join(protected);
         path.starts_with(&whole)
             || whole.starts_with(path) && path != root

@@ -21,6 +21,7 @@ pub mod net;
 mod plan;
 mod process;
 mod session;
+mod startup;
 mod surroundings;
 mod terminal;
 mod warden;

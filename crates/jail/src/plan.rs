@@ -8,6 +8,7 @@ use ringfence_policy::permissions::{
 
 use crate::error::LaunchError;
 use crate::git::{self, Care, Covers, Known, Setup};
+use crate::startup;
 use crate::surroundings::Surroundings;
 use crate::warden::protocol::{Fence, Groups, Identity, RawPath, RunLimits, Sockets, Tmp, World};
 
@@ -101,26 +102,34 @@ pub(crate) fn fence(
     Ok(fence)
 }
 
-/// Git's set-up at the beginning of a run, if the policy protects any of it.
+/// Git's set-up, and files that run by themselves, at the beginning of a run.
 pub(crate) fn git_setup(
     sandbox: &SandboxPolicy,
     covers: Covers,
     owner: &Identity,
     surroundings: &Surroundings,
 ) -> Option<Setup> {
-    let care = Care::of(sandbox, covers)?;
     let roots = existing_roots(sandbox);
+    if roots.is_empty() {
+        return None;
+    }
     let known = repositories(&roots, surroundings);
-    Some(Setup::of(&roots, &known, care, owner, &surroundings.git))
+    let care = Care::of(sandbox, covers);
+    let setup = Setup::of(&roots, &known, care, owner, &surroundings.git);
+    Some(setup.with_start_up(&startup::watched(sandbox, &roots)))
 }
 
-/// What decides what git runs, in a policy's writable roots.
+/// What decides what git runs, and what runs by itself, as far as it is there.
 pub(crate) fn git_guarded(sandbox: &SandboxPolicy, surroundings: &Surroundings) -> Vec<PathBuf> {
     let roots = existing_roots(sandbox);
-    Care::of(sandbox, Covers::InForce).map_or_else(Vec::new, |care| {
-        let known = repositories(&roots, surroundings);
-        git::guarded(&roots, &known, care, &surroundings.git)
-    })
+    let known = repositories(&roots, surroundings);
+    let care = Care::of(sandbox, Covers::InForce);
+    let mut guarded = git::guarded(&roots, &known, care, &surroundings.git);
+    guarded.extend(startup::existing(
+        &startup::watched(sandbox, &roots),
+        &roots,
+    ));
+    guarded
 }
 
 /// Protects that, and what is protected in a root's own `.git` in those further down as well.

@@ -63,7 +63,8 @@ impl Atlas {
             SandboxMode::ReadOnly => &[],
             _ => &sandbox.writable_roots,
         };
-        let protected = sandbox.protected_paths.iter().flat_map(|path| {
+        let protected = sandbox.protected_paths.iter().chain(&sandbox.watched_paths);
+        let protected = protected.flat_map(|path| {
             let in_roots = given.iter().map(|root| root.join(path));
             in_roots.collect::<Vec<_>>()
         });

@@ -14,15 +14,15 @@ use super::seen::{Repository, Seen, Settings, gitfile, is_entered};
 
 /// Something to be mended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Finding {
-    pub(super) path: PathBuf,
-    pub(super) remedy: Remedy,
-    pub(super) reason: String,
+pub(crate) struct Finding {
+    pub(crate) path: PathBuf,
+    pub(crate) remedy: Remedy,
+    pub(crate) reason: String,
 }
 
 /// What mends it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Remedy {
+pub(crate) enum Remedy {
     /// It is given another name.
     SetAside,
     /// It gets its content of before; what is there now is kept under another name.
@@ -33,6 +33,21 @@ pub(super) enum Remedy {
     Folder { mode: u32 },
     /// It gets its permissions back.
     Mode(u32),
+}
+
+/// What makes of something what it was.
+pub(crate) fn put_back(then: &Found) -> Remedy {
+    match then {
+        Found::File(stamp, bytes) => Remedy::PutBack {
+            bytes: Arc::clone(bytes),
+            mode: stamp.permissions(),
+        },
+        Found::Link(_, target) => Remedy::LinkBack(target.clone()),
+        Found::Folder(stamp) => Remedy::Folder {
+            mode: stamp.permissions(),
+        },
+        Found::Absent | Found::Closed(_) | Found::Other(_) => Remedy::SetAside,
+    }
 }
 
 /// What is to be done about a folder.
@@ -75,18 +90,7 @@ impl Findings {
 
     /// Puts something back as it was, or aside if it was not there.
     fn restore(&mut self, path: &Path, then: &Found, reason: impl Into<String>) {
-        let remedy = match then {
-            Found::File(stamp, bytes) => Remedy::PutBack {
-                bytes: Arc::clone(bytes),
-                mode: stamp.permissions(),
-            },
-            Found::Link(_, target) => Remedy::LinkBack(target.clone()),
-            Found::Folder(stamp) => Remedy::Folder {
-                mode: stamp.permissions(),
-            },
-            Found::Absent | Found::Closed(_) | Found::Other(_) => Remedy::SetAside,
-        };
-        self.add(path, remedy, reason);
+        self.add(path, put_back(then), reason);
     }
 
     /// The `.git` of a folder: its kind, where it leads, and whether it can be entered.

@@ -18,6 +18,9 @@ pub(crate) fn guarded(
     care: Care,
     memory: &Memory,
 ) -> Vec<PathBuf> {
+    if care.is_none() {
+        return Vec::new();
+    }
     let reach = Reach::of(roots);
     let mut paths = BTreeSet::new();
     let mut folders: BTreeSet<PathBuf> = known.iter().filter_map(Known::git_folder).collect();

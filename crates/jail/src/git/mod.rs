@@ -14,7 +14,7 @@
 //!
 //! It runs no git, and reads nothing outside the writable roots.
 
-mod compare;
+pub(crate) mod compare;
 mod config;
 mod guard;
 mod head;
@@ -23,8 +23,8 @@ mod keys;
 mod known;
 mod memory;
 mod mend;
-mod reach;
-mod seen;
+pub(crate) mod reach;
+pub(crate) mod seen;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -36,6 +36,7 @@ use ringfence_confine::{account, privilege};
 use ringfence_policy::permissions::SandboxPolicy;
 
 use crate::line;
+use crate::startup::StartUp;
 use crate::warden::protocol::Identity;
 use reach::Reach;
 use seen::Seen;
@@ -95,20 +96,24 @@ pub(crate) enum Covers {
 }
 
 impl Care {
-    /// What a policy protects; nothing if it protects neither.
-    pub(crate) fn of(sandbox: &SandboxPolicy, covers: Covers) -> Option<Self> {
+    /// What a policy protects.
+    pub(crate) fn of(sandbox: &SandboxPolicy, covers: Covers) -> Self {
         let protects = |path: &str| {
             sandbox
                 .protected_paths
                 .iter()
                 .any(|known| known == Path::new(path))
         };
-        let care = Self {
+        Self {
             settings: protects(".git/config"),
             hooks: protects(".git/hooks"),
             covers,
-        };
-        (care.settings || care.hooks).then_some(care)
+        }
+    }
+
+    /// Whether nothing of git's is protected.
+    fn is_none(self) -> bool {
+        !self.settings && !self.hooks
     }
 }
 
@@ -117,6 +122,7 @@ impl Care {
 pub(crate) struct Setup {
     reach: Reach,
     before: Vec<Arc<Seen>>,
+    start_up: StartUp,
     began: SystemTime,
     care: Care,
     owner: Identity,
@@ -134,10 +140,15 @@ impl Setup {
         memory: &Arc<Memory>,
     ) -> Self {
         let reach = Reach::of(roots);
-        let before = look(&reach, places(&reach, known), memory);
+        let before = if care.is_none() {
+            Vec::new()
+        } else {
+            look(&reach, places(&reach, known), memory)
+        };
         Self {
             reach,
             before,
+            start_up: StartUp::default(),
             began: SystemTime::now(),
             care,
             owner: owner.clone(),
@@ -145,7 +156,14 @@ impl Setup {
         }
     }
 
-    /// Puts back whatever has changed so that git could run something new.
+    /// The same, with files that run by themselves.
+    pub(crate) fn with_start_up(self, paths: &[PathBuf]) -> Self {
+        let start_up = StartUp::of(&self.reach, paths, self.care.covers);
+        Self { start_up, ..self }
+    }
+
+    /// Puts back whatever has changed so that git could run something new, and sets aside what would
+    /// run by itself.
     pub(crate) fn mend(&self) -> Vec<Mended> {
         self.mend_also(&[])
     }
@@ -192,10 +210,11 @@ impl Setup {
     /// these.
     fn findings(&self, also: &[PathBuf]) -> Vec<compare::Finding> {
         let places = self.before.iter().map(|seen| seen.folder.clone());
-        let places = places.chain(also.iter().cloned()).collect();
+        let also = also.iter().filter(|_| !self.care.is_none()).cloned();
+        let places = places.chain(also).collect();
         let after = look(&self.reach, places, &self.memory);
         let named: Vec<&PathBuf> = after.iter().flat_map(|seen| seen.gitlinks()).collect();
-        let mut findings = Vec::new();
+        let mut findings = self.start_up.findings(&self.reach, self.care.covers);
         for (index, now) in after.iter().enumerate() {
             // Places keep their order; those that came later follow.
             match self.before.get(index) {

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 /// The writable roots of a run.
 #[derive(Debug, Default)]
-pub(super) struct Reach {
+pub(crate) struct Reach {
     roots: Vec<(PathBuf, OwnedFd)>,
 }
 
@@ -29,7 +29,7 @@ const FOLDER: OFlags = OFlags::PATH
 impl Reach {
     /// Takes hold of roots, whose paths have no links in them. One that is no folder holds no
     /// repository.
-    pub(super) fn of(roots: &[PathBuf]) -> Self {
+    pub(crate) fn of(roots: &[PathBuf]) -> Self {
         let mut held: Vec<(PathBuf, OwnedFd)> = roots
             .iter()
             .filter_map(|root| {
@@ -61,7 +61,7 @@ impl Reach {
 
     /// What tells one state of a path from another. A folder on the way that is a link is followed
     /// here: only numbers come of it.
-    pub(super) fn stamp(&self, path: &Path) -> Option<Stamp> {
+    pub(crate) fn stamp(&self, path: &Path) -> Option<Stamp> {
         let (root, inner) = self.locate(path)?;
         let name = if inner.as_os_str().is_empty() {
             Path::new(".")
@@ -105,8 +105,21 @@ impl Reach {
         }
     }
 
+    /// The first part of a path, below its root, that is a link. Nothing if there is none.
+    pub(crate) fn link_on_the_way(&self, path: &Path) -> Option<PathBuf> {
+        if self.folder(path).is_ok() {
+            return None;
+        }
+        let mut ancestors: Vec<&Path> = path.ancestors().collect();
+        ancestors.reverse();
+        let is_below = |path: &&Path| self.holds(path) && !self.roots().any(|root| root == *path);
+        let mut below = ancestors.into_iter().filter(is_below);
+        let link = below.find(|path| matches!(self.find(path, 0), Found::Link(..)));
+        link.map(Path::to_path_buf)
+    }
+
     /// What is at a path: the content of a file, if it is no longer than this.
-    pub(super) fn find(&self, path: &Path, most: u64) -> Found {
+    pub(crate) fn find(&self, path: &Path, most: u64) -> Found {
         let Ok((folder, name)) = self.parent(path) else {
             return Found::Absent;
         };
@@ -173,7 +186,7 @@ fn read(folder: &OwnedFd, name: &OsStr, most: u64) -> io::Result<Option<Vec<u8>>
 
 /// What tells one state of a file from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(crate) struct Stamp {
     pub(super) node: (u64, u64),
     pub(super) changed: (i64, i64),
     size: u64,
@@ -199,14 +212,14 @@ impl Stamp {
     }
 
     /// Permission bits.
-    pub(super) fn permissions(&self) -> u32 {
+    pub(crate) fn permissions(&self) -> u32 {
         self.mode & 0o7777
     }
 }
 
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Found {
+pub(crate) enum Found {
     Absent,
     File(Stamp, Arc<[u8]>),
     /// A file that is too long, or cannot be read.
@@ -218,7 +231,7 @@ pub(super) enum Found {
 }
 
 impl Found {
-    pub(super) fn stamp(&self) -> Option<&Stamp> {
+    pub(crate) fn stamp(&self) -> Option<&Stamp> {
         match self {
             Self::Absent => None,
             Self::File(stamp, _)
@@ -241,7 +254,7 @@ impl Found {
     }
 
     /// Whether this is the same kind of thing with the same content, whatever its times.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Absent, Self::Absent) | (Self::Folder(_), Self::Folder(_)) => true,
             (Self::File(_, a), Self::File(_, b)) => a == b,

@@ -100,7 +100,7 @@ impl Seen {
             _ => None,
         };
         let at = at.filter(|at| reach.holds(at));
-        let link = at.as_deref().and_then(|at| look.link_on_the_way(at));
+        let link = at.as_deref().and_then(|at| reach.link_on_the_way(at));
         let repository = at.map(|at| look.repository(folder, at));
         let is_settled = unchanged_since(&look.depends, SystemTime::now());
         Self {
@@ -158,17 +158,23 @@ pub(super) fn gitfile(bytes: &[u8]) -> Option<PathBuf> {
 
 /// Whether everything was left alone for a while before a moment.
 fn unchanged_since(depends: &[(PathBuf, Option<Stamp>)], when: SystemTime) -> bool {
+    let mut stamps = depends.iter().filter_map(|(_, stamp)| stamp.as_ref());
+    stamps.all(|stamp| is_older(stamp, when))
+}
+
+/// Whether a stamp can be told from one that is taken from now on.
+pub(crate) fn is_settled(stamp: &Stamp) -> bool {
+    is_older(stamp, SystemTime::now())
+}
+
+fn is_older(stamp: &Stamp, when: SystemTime) -> bool {
     let when = when.duration_since(UNIX_EPOCH).unwrap_or_default();
-    depends.iter().all(|(_, stamp)| {
-        stamp.is_none_or(|stamp| {
-            let (seconds, nanoseconds) = stamp.changed;
-            let changed = Duration::new(
-                u64::try_from(seconds).unwrap_or_default(),
-                u32::try_from(nanoseconds).unwrap_or_default(),
-            );
-            changed + TICK < when
-        })
-    })
+    let (seconds, nanoseconds) = stamp.changed;
+    let changed = Duration::new(
+        u64::try_from(seconds).unwrap_or_default(),
+        u32::try_from(nanoseconds).unwrap_or_default(),
+    );
+    changed + TICK < when
 }
 
 /// A look that remembers what it looked at.
@@ -183,20 +189,6 @@ impl Look<'_> {
         self.depends
             .push((path.to_path_buf(), found.stamp().copied()));
         found
-    }
-
-    /// The first part of a path, below its root, that is a link.
-    fn link_on_the_way(&mut self, at: &Path) -> Option<PathBuf> {
-        if self.reach.folder(at).is_ok() {
-            return None;
-        }
-        let mut ancestors: Vec<&Path> = at.ancestors().collect();
-        ancestors.reverse();
-        let below = ancestors
-            .into_iter()
-            .filter(|path| self.reach.holds(path) && !self.reach.roots().any(|root| root == *path));
-        let mut links = below.filter(|path| matches!(self.reach.find(path, 0), Found::Link(..)));
-        links.next().map(Path::to_path_buf)
     }
 
     fn repository(&mut self, work: &Path, at: PathBuf) -> Repository {

@@ -175,6 +175,7 @@ fn refused(patch: &ApplyPatch, sandbox: &SandboxPolicy) -> Option<Denial> {
     let protected: Vec<PathBuf> = sandbox
         .protected_paths
         .iter()
+        .chain(&sandbox.watched_paths)
         .flat_map(|protected| {
             let roots = sandbox.writable_roots.iter();
             roots.map(move |root| root.join(protected))

@@ -377,6 +377,8 @@ fn patches_are_kept_from_what_git_runs() {
         "nested/.git/config",
         "nested/.git",
         "HEAD",
+        ".bashrc",
+        ".zed/tasks.json",
     ] {
         assert_eq!(
             writes(&format!("/work/project/{path}"), &[]),
