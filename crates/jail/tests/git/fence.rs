@@ -61,8 +61,13 @@ pub struct Fence<'s> {
 
 impl<'s> Fence<'s> {
     pub fn around(scene: &'s Scene, at: Where) -> Self {
+        Self::with(scene, at, SandboxPolicy::workspace_write(scene.workspace()))
+    }
+
+    /// The same with a policy of its own.
+    pub fn with(scene: &'s Scene, at: Where, mut sandbox: SandboxPolicy) -> Self {
         let workspace = scene.workspace();
-        let mut sandbox = SandboxPolicy::workspace_write(&workspace);
+        sandbox.denied_reads.push(scene.marks());
         if at == Where::Container {
             // What is not there cannot be protected in a container.
             sandbox
@@ -83,6 +88,7 @@ impl<'s> Fence<'s> {
                 image: podman::IMAGE.to_owned(),
                 engine: Some(Engine::Podman),
             },
+            marks: Some(scene.marks()),
             ..SessionOptions::new(WardenProgram::ThisProgram, &workspace)
         })
         .expect("session");

@@ -18,6 +18,7 @@
 mod fence;
 mod plants;
 mod scene;
+mod startup;
 mod work;
 
 use std::os::unix::fs::PermissionsExt;
@@ -75,7 +76,9 @@ fn main() {
                 continue;
             }
             let engine = Arc::new(OnceLock::new());
-            let names = std::iter::once("ordinary_work").chain(plants::names(at));
+            let names = std::iter::once("ordinary_work")
+                .chain(startup::names(at))
+                .chain(plants::names(at));
             for name in names {
                 let engine = Arc::clone(&engine);
                 let title = format!("{}::{}::{name}", at.name(), who.name());
@@ -178,6 +181,9 @@ fn trial_here(at: Where, who: Who, name: &str) -> ! {
         let scene = Scene::set(owner);
         if name == "ordinary_work" {
             return work::try_here(scene, at).await;
+        }
+        if let Some(before) = startup::named(name) {
+            return startup::try_here(scene, at, before).await;
         }
         plant_and_use(plants::named(name), scene, at).await
     });

@@ -373,8 +373,20 @@ const WAYS: &[(&str, &str, &str)] = &[
 pub fn names(at: Where) -> impl Iterator<Item = &'static str> {
     let keys = KEYS.iter().map(|(key, _)| *key);
     let keys = keys.filter(move |_| at == Where::Native || at == Where::Degraded);
-    keys.chain(WAYS.iter().map(|(name, ..)| *name))
+    let ways = WAYS.iter().map(|(name, ..)| *name);
+    keys.chain(ways.filter(move |name| at != Where::Degraded || !LOST.contains(name)))
 }
+
+/// What is lost with the covers on a machine without namespaces: programs in the workspace that
+/// settings have run, and repositories as such.
+const LOST: &[&str] = &[
+    "hook_behind_a_link",
+    "program_of_a_filter",
+    "program_of_an_alias_in_quotes",
+    "moved_away",
+    "submodule_folder_moved",
+    "submodule_modules_linked",
+];
 
 /// The attempt of a name.
 pub fn named(name: &str) -> Plant {

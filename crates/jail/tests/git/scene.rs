@@ -95,6 +95,10 @@ impl Scene {
         self.scratch.home()
     }
 
+    pub fn marks(&self) -> PathBuf {
+        self.scratch.marks()
+    }
+
     pub fn outside(&self) -> PathBuf {
         self.scratch.outside()
     }
