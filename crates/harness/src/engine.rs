@@ -441,10 +441,11 @@ impl Engine {
 }
 
 /// The refusals that are a reason to ask for another try: what was decided about a host is not
-/// asked about again by another name.
+/// asked about again by another name, and what was put back was done already.
 fn worth_a_retry(denials: &[Denial]) -> Vec<Denial> {
-    let not_a_host = |denial: &&Denial| denial.kind != DenialKind::Host;
-    denials.iter().filter(not_a_host).cloned().collect()
+    let not_over =
+        |denial: &&Denial| !matches!(denial.kind, DenialKind::Host | DenialKind::GitSetup);
+    denials.iter().filter(not_over).cloned().collect()
 }
 
 impl How {
@@ -504,6 +505,7 @@ fn refuse_what_is_not_there(config: &Config) -> Result<(), CallError> {
 impl Drop for Engine {
     fn drop(&mut self) {
         let session = self.desk.session.clone();
+        self.desk.tell_settled(&self.jail.settled());
         let calls = self.desk.calls();
         let _ = self.desk.record(|| {
             audit::Record::SessionEnded(audit::SessionEnded {
