@@ -5,7 +5,7 @@
 use std::ffi::{CString, OsStr};
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,7 +21,7 @@ use super::protocol::{
     self, Boot, Failure, Fence, Furniture, Identity, Launch, RawPath, Step, Tmp, World,
 };
 use super::view::{NOT_FOR_WRITING, shown};
-use super::world::{self, DEV, SHUT_FILE, SHUT_FOLDER, TMP, VOID};
+use super::world::{self, DEV, SHUT_FILE, SHUT_FOLDER, TMP, VOID, Workshop};
 use super::{STAGE_ARGUMENT, stage};
 
 /// What goes from a stage outside to itself inside. Descriptors keep their numbers.
@@ -35,6 +35,9 @@ struct Package {
     kernel: RawFd,
     /// The controls of the run's control group.
     controls: Handed,
+    /// The session's roll of sockets, and when it began.
+    roll: RawFd,
+    began: i64,
 }
 
 /// Whether `bwrap` works in here, tried before anything depends on it.
@@ -70,7 +73,7 @@ fn base() -> Vec<&'static OsStr> {
 /// Turns the calling stage into `bwrap`. Returns only what went wrong.
 pub(super) fn become_bwrap(
     bwrap: &RawPath,
-    identity: &Identity,
+    workshop: &Workshop,
     launch: Launch,
     descriptors: &[OwnedFd],
     harness: &OwnedFd,
@@ -88,12 +91,14 @@ pub(super) fn become_bwrap(
         let program = open("/proc/self/exe", OFlags::RDONLY).map_err(failed)?;
         let (standard, complaints) = descriptors.split_at(descriptors.len().saturating_sub(1));
         let package = Package {
-            identity: identity.clone(),
+            identity: workshop.identity.clone(),
             launch,
             harness: harness.as_raw_fd(),
             standard: standard.iter().map(AsRawFd::as_raw_fd).collect(),
             kernel: kernel.as_raw_fd(),
             controls: controls.hand_over().map_err(failed)?,
+            roll: workshop.roll.as_raw_fd(),
+            began: workshop.began,
         };
         let package = postcard::to_stdvec(&package)
             .map_err(io::Error::other)
@@ -114,7 +119,8 @@ pub(super) fn become_bwrap(
             ringfence_confine::descriptor::place(complaints, 2).map_err(failed)?;
         }
         kept.extend([kernel, program, package, list]);
-        for descriptor in kept.iter().chain(standard).chain([harness]) {
+        let inherited = kept.iter().chain(standard).chain([harness]);
+        for descriptor in inherited.map(AsFd::as_fd).chain([workshop.roll.as_fd()]) {
             rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::empty())
                 .map_err(|error| failed(error.into()))?;
         }
@@ -158,12 +164,14 @@ fn enter(package: Option<&OsStr>) -> io::Result<()> {
         .ok_or(io::ErrorKind::InvalidInput)?;
     let package: Package =
         postcard::from_bytes(&protocol::read_file(&take(number))?).map_err(io::Error::other)?;
-    let workshop = world::make(&Boot {
+    let mut workshop = world::make(&Boot {
         world: World::BubblewrapRun,
         identity: package.identity,
         furniture: Furniture::default(),
     })
     .map_err(|failure| io::Error::from_raw_os_error(failure.errno))?;
+    workshop.roll = take(package.roll).into();
+    workshop.began = package.began;
     let harness = take(package.harness);
     let standard = package.standard.into_iter().map(take).collect();
     let kernel = take(package.kernel);

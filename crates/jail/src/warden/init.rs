@@ -40,6 +40,9 @@ impl Run<'_> {
                 match process::reap()? {
                     Reap::Ended(reaped) => {
                         hit.add(self.told_by(reaped.ending));
+                        if let Some(lookout) = &mut lookout {
+                            lookout.has_ended(reaped.pid);
+                        }
                         if Some(reaped.pid) == command {
                             command = None;
                             ended = Some(reaped);
@@ -48,7 +51,9 @@ impl Run<'_> {
                     Reap::Running => {
                         // Those that were killed with the command are not left running.
                         if let Some(ended) = ended.take_if(|_| !stopped) {
-                            let left = left_running(self.own_pids);
+                            let mut left = left_running(self.own_pids);
+                            let own = lookout.as_ref().map(Lookout::own_processes);
+                            left.retain(|left| !own.iter().flatten().any(|own| *own == left.pid));
                             self.report_end(&ended, &mut hit, lookout.as_mut(), left)?;
                         }
                         break;

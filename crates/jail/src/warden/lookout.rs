@@ -1,9 +1,10 @@
 //! The lookout of a run: its init is told of calls that the fence may refuse before they are made,
 //! and notes those that it does refuse.
 //!
-//! It only looks. What it reads of a call can change before the call is made, so every call is let
-//! through, and mounts, namespaces and Landlock refuse as they do without it. The one exception is
-//! a kind of socket that the filter refuses anyway: that is refused here, by its number.
+//! Where it only looks, the call is let through: what was read of it can change before it is made,
+//! and mounts, namespaces and Landlock refuse as they do without it. What it holds it does not let
+//! through: a kind of socket that the filter refuses anyway is refused here, by its number, and
+//! connections are made in the command's stead (`connections`).
 
 use std::fs;
 use std::io;
@@ -14,10 +15,13 @@ use std::path::{Path, PathBuf};
 
 use ringfence_confine::notify::{self, Listener, Notification};
 use ringfence_confine::process::Pid;
+use ringfence_policy::permissions::Lookout as Lookouts;
 use rustix::event::PollFlags;
 use rustix::fs::{Mode, OFlags, StatVfsMountFlags};
 
-use super::protocol::{Fence, RawPath, Refusal};
+use super::connections::{self, Connections, Wanted};
+use super::protocol::{Fence, RawPath, Refusal, Sockets};
+use super::reach::Reach;
 
 /// The most refusals that one run tells of.
 const MOST: usize = 32;
@@ -29,6 +33,10 @@ const LONGEST_PATH: usize = 4096;
 pub(super) struct Lookout {
     /// None once nobody is left who could make a call.
     listener: Option<Listener>,
+    /// None where connections cannot be made in somebody's stead.
+    connections: Option<Connections>,
+    /// Whether connections that lead nowhere are noted.
+    notes_connections: bool,
     writes: Writes,
     seen: Vec<Refusal>,
 }
@@ -43,7 +51,13 @@ pub(super) enum Writes {
 }
 
 impl Lookout {
-    pub(super) fn new(listener: Listener, fence: &Fence, has_mounts: bool) -> Self {
+    /// With a reach it holds connections; without, it looks at them.
+    pub(super) fn new(
+        listener: Listener,
+        fence: &Fence,
+        has_mounts: bool,
+        reach: Option<Reach>,
+    ) -> Self {
         listener.take_turns();
         let writes = if has_mounts {
             Writes::ByMounts
@@ -52,6 +66,9 @@ impl Lookout {
         };
         Self {
             listener: Some(listener),
+            connections: reach.map(Connections::new),
+            notes_connections: fence.sockets == Sockets::InNamespace
+                && fence.lookout != Lookouts::Off,
             writes,
             seen: Vec::new(),
         }
@@ -81,21 +98,53 @@ impl Lookout {
         let Some(call) = listener.receive()? else {
             return Ok(());
         };
-        let refusal = self.judge(&call);
-        // What was read may have been another process's if the caller was killed meanwhile.
-        let seen = refusal.filter(|_| listener.still_waits(&call));
-        let answered = if call.syscall == libc::SYS_socket {
-            listener.refuse(&call, libc::EAFNOSUPPORT)
-        } else {
-            listener.let_through(&call)
+        let refusal = match (call.syscall, &mut self.connections) {
+            (libc::SYS_connect, Some(connections)) => {
+                let wanted = connections::wanted(&call);
+                let beyond = match &wanted {
+                    Ok(Wanted::Other(address)) if self.notes_connections => beyond(address),
+                    _ => None,
+                };
+                let beyond = beyond.filter(|_| listener.still_waits(&call));
+                let refused = connections.answer(listener, &call, wanted)?;
+                refused.map(|path| Refusal::UnixSocket { path }).or(beyond)
+            }
+            (libc::SYS_listen, Some(connections)) => {
+                connections.note(listener, &call)?;
+                None
+            }
+            (syscall, _) => {
+                let refusal = self.judge(&call);
+                // What was read may have been another process's if the caller was killed meanwhile.
+                let refusal = refusal.filter(|_| listener.still_waits(&call));
+                if syscall == libc::SYS_socket {
+                    listener.refuse(&call, libc::EAFNOSUPPORT)?;
+                } else {
+                    listener.let_through(&call)?;
+                }
+                refusal
+            }
         };
-        if let Some(refusal) = seen
+        if let Some(refusal) = refusal
             && self.seen.len() < MOST
             && !self.seen.contains(&refusal)
         {
             self.seen.push(refusal);
         }
-        answered
+        Ok(())
+    }
+
+    /// The processes of the lookout itself.
+    pub(super) fn own_processes(&self) -> Vec<i32> {
+        let waiting = self.connections.iter().flat_map(Connections::waiting);
+        waiting.map(|pid| pid.as_raw_nonzero().get()).collect()
+    }
+
+    /// A child has ended that may be one of them.
+    pub(super) fn has_ended(&mut self, pid: Pid) {
+        if let (Some(listener), Some(connections)) = (&self.listener, &mut self.connections) {
+            connections.has_ended(listener, pid);
+        }
     }
 
     /// The refusals that were seen and not told yet.
@@ -107,10 +156,10 @@ impl Lookout {
         match call.syscall {
             libc::SYS_socket => Some(Refusal::Socket),
             libc::SYS_connect => {
-                let address = address(call)?;
-                is_beyond(&address).then(|| Refusal::Connect {
-                    address: address.to_string(),
-                })
+                let Ok(Wanted::Other(address)) = connections::wanted(call) else {
+                    return None;
+                };
+                beyond(&address)
             }
             _ => self.judge_write(call),
         }
@@ -190,12 +239,12 @@ fn is_own(path: &Path) -> bool {
         .any(|own| path.starts_with(own))
 }
 
-/// The internet address that a `connect` names.
-fn address(call: &Notification) -> Option<SocketAddr> {
-    let mut raw = [0; 28];
-    let length = usize::try_from(call.arguments[2]).ok()?.min(raw.len());
-    let read = notify::read_memory(call.thread, call.arguments[1], &mut raw[..length]).ok()?;
-    parse_address(&raw[..read])
+/// The refusal of a connection that leads nowhere.
+fn beyond(address: &[u8]) -> Option<Refusal> {
+    let address = parse_address(address).filter(is_beyond)?;
+    Some(Refusal::Connect {
+        address: address.to_string(),
+    })
 }
 
 fn parse_address(raw: &[u8]) -> Option<SocketAddr> {

@@ -8,12 +8,14 @@
 
 mod bounds;
 mod bubblewrap;
+mod connections;
 mod container;
 mod init;
 mod lookout;
 mod placeholder;
 mod protection;
 pub(crate) mod protocol;
+mod reach;
 mod stage;
 mod syscalls;
 mod view;

@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use ringfence_confine::caller;
 use ringfence_confine::cgroup::Controls;
 use ringfence_confine::landlock::{self, AbstractSockets, Grant, LandlockError, Signals};
 use ringfence_confine::process::{self, Pid};
@@ -21,7 +22,8 @@ use super::lookout::Lookout;
 use super::protocol::{
     self, Failure, Fence, Launch, RawPath, Report, Sockets, Step, TerminalSize, Tmp, World,
 };
-use super::syscalls;
+use super::reach::Reach;
+use super::syscalls::Connecting;
 use super::view::Canvas;
 use super::watch::Watch;
 use super::world::{DEVICES, Workshop};
@@ -60,10 +62,9 @@ fn run(
         container::fit(&mut launch);
     }
     if let World::Bubblewrap { bwrap, .. } = &workshop.world {
-        let identity = &workshop.identity;
         let failure = bubblewrap::become_bwrap(
             bwrap,
-            identity,
+            workshop,
             launch,
             &descriptors,
             harness,
@@ -154,6 +155,12 @@ fn stay_as_init(
 
 /// Gives up what an init does not need.
 fn shed_privileges(workshop: &Workshop, launch: &Launch, lookout: Option<&Lookout>) {
+    let identity = &workshop.identity;
+    if lookout.is_some() && rustix::process::geteuid().as_raw() != identity.uid {
+        // A path is followed as the command would follow it, and whoever it is connected to sees
+        // its user.
+        let _ = privilege::act_as(identity.uid, identity.gid, identity.groups.as_deref());
+    }
     let _ = privilege::no_new_privs();
     // What a process has written, and what its arguments point to, is told to those only who may
     // look into it.
@@ -161,10 +168,6 @@ fn shed_privileges(workshop: &Workshop, launch: &Launch, lookout: Option<&Lookou
         (None, None) => privilege::drop_all_capabilities(),
         _ => privilege::drop_all_capabilities_but_looking(),
     };
-    if lookout.is_some() {
-        // A path is followed as the command would follow it.
-        privilege::see_files_as(workshop.identity.uid, workshop.identity.gid);
-    }
 }
 
 /// The standard descriptors of a stage are the warden's: its line to the harness among them.
@@ -210,6 +213,7 @@ fn start(
     let (calls, handed_over) = descriptor::socket_pair()
         .map_err(|error| Failure::new(Step::Seccomp, &error, "a socket for the lookout"))?;
     let confinement = Confinement::new(workshop, launch, handed_over)?;
+    let reach = reach(workshop, launch)?;
     let cwd = launch.cwd.to_path();
     let mut failure = None;
     let mut body = || {
@@ -228,16 +232,40 @@ fn start(
     }
     // Nobody else can hand over anything: there is a listener by now, or none.
     drop(confinement);
-    let listener = descriptor::receive(&calls, &mut [0; 1])
+    let mut word = [0; 1];
+    let listener = descriptor::receive(&calls, &mut word)
         .ok()
         .and_then(|message| message.descriptors.into_iter().next());
+    let reach = reach.filter(|_| word == HOLDS);
+    let lookout = listener.zip(launch.fence.as_ref());
     Ok(Started {
         command: pid,
         terminal,
-        lookout: listener
-            .zip(launch.fence.as_ref())
-            .map(|(listener, fence)| Lookout::new(listener.into(), fence, workshop.has_mounts())),
+        lookout: lookout.map(|(listener, fence)| {
+            Lookout::new(listener.into(), fence, workshop.has_mounts(), reach)
+        }),
     })
+}
+
+/// What comes along with a listener: whether connections are held, or only looked at.
+const HOLDS: [u8; 1] = *b"!";
+const LOOKS: [u8; 1] = *b"?";
+
+/// Which sockets the command can connect to through its init, which keeps to what the command
+/// itself must keep to.
+fn reach(workshop: &Workshop, launch: &Launch) -> Result<Option<Reach>, Failure> {
+    let Some(fence) = &launch.fence else {
+        return Ok(None);
+    };
+    let failed = |error| Failure::new(Step::Seccomp, &error, "the sockets that can be reached");
+    if fence.sockets != Sockets::InNamespace && landlock::version() >= 6 {
+        privilege::no_new_privs().map_err(failed)?;
+        landlock::scope_abstract_sockets()
+            .map_err(|error| Failure::new(Step::Landlock, &io::Error::other(error), "Landlock"))?;
+    }
+    Reach::of(fence, &workshop.world, &workshop.roll, workshop.began)
+        .map(Some)
+        .map_err(failed)
 }
 
 /// The command's standard input, output and error.
@@ -366,22 +394,51 @@ impl<'a> Confinement<'a> {
                 return Err(Failure::new(Step::Landlock, &error, "Landlock"));
             }
         }
+        self.keep_from_sockets(fence)
+            .map_err(failed(Step::Landlock, "Landlock: unix sockets"))?;
         self.put_filter(fence)
             .map_err(failed(Step::Seccomp, "system call filter"))
     }
 
-    /// Puts the filter on the calling process, and hands over its listener if it has one.
+    /// A second lock, where the kernel has one: it cannot tell what another run has made in a
+    /// writable root from what was there before, but knows all others.
+    fn keep_from_sockets(&self, fence: &Fence) -> io::Result<()> {
+        let Some((_, grants)) = &self.fence else {
+            return Ok(());
+        };
+        let named: Vec<OwnedFd> = fence
+            .unix_sockets
+            .iter()
+            .filter_map(|path| mount::place(&path.to_path()).ok())
+            .collect();
+        let written = grants.iter().filter(|(_, grant)| *grant == Grant::Write);
+        let places = written.map(|(place, _)| place).chain(&named);
+        let places: Vec<_> = places.map(AsFd::as_fd).collect();
+        landlock::restrict_unix_sockets(&places).map(|_| ())
+    }
+
+    /// Puts the filter on the calling process, and hands over its listener.
     fn put_filter(&self, fence: &Fence) -> io::Result<()> {
-        if syscalls::is_looked_at(fence.sockets, fence.lookout) {
-            let filter = self.workshop.filter(fence.sockets, fence.lookout)?;
-            // Some container engines listen themselves, and there can be one listener only: then
-            // nobody looks, and the fence is the same.
-            if let Ok(listener) = filter.install_with_listener() {
-                return descriptor::send(&self.calls, b"!", &[listener.as_fd()]);
-            }
+        let (sockets, lookout) = (fence.sockets, fence.lookout);
+        let filter = self.workshop.filter(sockets, lookout, Connecting::Held)?;
+        let held = caller::can_copy_descriptors()
+            .and_then(|()| filter.install_with_listener().map_err(io::Error::from));
+        match held {
+            Ok(listener) => return descriptor::send(&self.calls, &HOLDS, &[listener.as_fd()]),
+            // Some engines listen themselves, and there can be one listener only, or keep processes
+            // from each other's descriptors. Nothing of the machine's is in sight there but what is
+            // in the writable roots.
+            Err(_) if self.workshop.world == World::Container => {}
+            Err(error) => return Err(error),
         }
-        let filter = self.workshop.filter(fence.sockets, Lookouts::Off)?;
-        filter.install().map_err(io::Error::other)
+        let filter = self.workshop.filter(sockets, lookout, Connecting::Free)?;
+        if let Ok(listener) = filter.install_with_listener() {
+            return descriptor::send(&self.calls, &LOOKS, &[listener.as_fd()]);
+        }
+        let filter = self
+            .workshop
+            .filter(sockets, Lookouts::Off, Connecting::Free)?;
+        filter.install().map_err(io::Error::from)
     }
 }
 

@@ -59,6 +59,7 @@ pub const CONDUCTS: &[Conduct] = &[
         a_session_is_shared,
         &[Where::Native, Where::Bubblewrap, Where::Container]
     ),
+    conduct!(sockets_of_another_run_answer, EVERYWHERE),
     conduct!(what_is_left_running_is_told_and_ends, EVERYWHERE),
     conduct!(signals_and_terminals_work, EVERYWHERE),
     conduct!(mistakes_are_named, EVERYWHERE),
@@ -124,6 +125,17 @@ async fn a_session_is_shared(fence: Fence) {
     let named = fence.run(Deed::Shell("echo $RINGFENCE_SANDBOX; cat /tmp/shared"));
     let expected = format!("{}\nkept\n", fence.where_.name());
     assert_eq!(named.await.expect("launch").text, expected);
+}
+
+async fn sockets_of_another_run_answer(fence: Fence) {
+    let mut serve = fence.where_.this_program();
+    serve.extend(["__probe", "serve_sockets"].map(str::to_owned));
+    let (mut server, line) = start(&fence, &serve).await;
+    assert_eq!(line, "serving");
+    let called = fence.run(Deed::Probe("call_sockets")).await;
+    let called = called.expect("launch");
+    assert_eq!((called.code, called.text.as_str()), (0, ""));
+    assert_eq!(server.exited().await.expect("exit").code(), 0);
 }
 
 async fn what_is_left_running_is_told_and_ends(fence: Fence) {

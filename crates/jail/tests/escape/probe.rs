@@ -4,6 +4,8 @@
 
 #[path = "datagram.rs"]
 mod datagram;
+#[path = "socket.rs"]
+mod socket;
 
 use std::ffi::CString;
 use std::fs;
@@ -18,6 +20,7 @@ pub fn run(arguments: &[String]) -> i32 {
     let Some((_, probe)) = PROBES
         .iter()
         .chain(datagram::PROBES)
+        .chain(socket::PROBES)
         .find(|(known, _)| *known == name)
     else {
         panic!("no probe is called {name}");
@@ -78,9 +81,11 @@ const PROBES: &[(&str, Probe)] = &[
     }),
     ("abstract_of_ones_own", || {
         use std::os::linux::net::SocketAddrExt;
-        let address = std::os::unix::net::SocketAddr::from_abstract_name("own")?;
+        // Where the network is the machine's, so are the names.
+        let name = format!("own-{}", variable("HARNESS_PID"));
+        let address = std::os::unix::net::SocketAddr::from_abstract_name(&name)?;
         let _listener = UnixListener::bind_addr(&address)?;
-        abstract_stream("own")
+        abstract_stream(&name)
     }),
     ("kernel_interfaces", kernel_interfaces),
     ("fork_until_refused", fork_until_refused),
@@ -210,9 +215,14 @@ fn connect_machine_sockets() -> io::Result<()> {
 }
 
 fn sockets_of_ones_own() -> io::Result<()> {
-    for path in ["./own.sock", "/tmp/own.sock"] {
+    // Where `/tmp` is the machine's, others make theirs there too.
+    let in_tmp = format!("/tmp/own-{}.sock", variable("HARNESS_PID"));
+    for path in ["./own.sock", &in_tmp] {
+        let _ = fs::remove_file(path);
         let listener = UnixListener::bind(path)?;
-        let mut client = UnixStream::connect(path)?;
+        let client = UnixStream::connect(path);
+        fs::remove_file(path)?;
+        let mut client = client?;
         let (mut server, _) = listener.accept()?;
         client.write_all(b"hello")?;
         server.read_exact(&mut [0; 5])?;
