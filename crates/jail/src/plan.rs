@@ -129,6 +129,7 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
         lookout: sandbox.lookout,
         unix_sockets,
         sockets_in_tmp: Vec::new(),
+        outlet: None,
     })
 }
 

@@ -216,8 +216,11 @@ impl Session {
         io: Io,
         gate: Arc<dyn Gate>,
     ) -> Result<Process, LaunchError> {
-        let (mut stage, ground) = self.stage_for(confinement).await?;
+        let (mut stage, mut ground) = self.stage_for(confinement).await?;
         let outlet = outlet(&mut stage, confinement, gate)?;
+        if let Some(fence) = &mut ground.fence {
+            fence.outlet = outlet.as_ref().map(Outlet::port);
+        }
         let launch = Launch {
             argv: argv(command)?,
             environment: environment(

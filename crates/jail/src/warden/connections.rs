@@ -10,17 +10,19 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ringfence_confine::caller::Caller;
 use ringfence_confine::connect::{address_of, connect, send_timeout};
-use ringfence_confine::notify::{self, Listener, Notification};
+use ringfence_confine::notify::{Listener, Notification};
 use ringfence_confine::process::{self, Fork, Pid};
 use rustix::fs::{Mode, OFlags};
 
+use super::address::{self, Wanted};
+use super::protocol::{Fence, Sockets};
 use super::reach::Reach;
+use crate::net::OUTLETS;
 
 /// How long the init itself waits: most connections take a thousandth of that.
 const A_MOMENT: Duration = Duration::from_millis(2);
@@ -28,23 +30,22 @@ const A_MOMENT: Duration = Duration::from_millis(2);
 const TICK: Duration = Duration::from_millis(50);
 /// The most connections that wait at once.
 const MOST_WAITING: usize = 64;
-/// The longest address that the kernel takes.
-const LONGEST_ADDRESS: usize = 128;
 
 /// The connections of one run.
 #[derive(Debug)]
 pub(super) struct Connections {
     reach: Reach,
+    outlets: Outlets,
     waiting: Vec<(Pid, Notification)>,
 }
 
-/// What somebody wants to be connected to.
+/// The outlets of a session, as one of its runs sees them.
 #[derive(Debug)]
-pub(super) enum Wanted {
-    /// A socket in the file system.
-    Path(PathBuf),
-    /// Anything else, as the kernel reads it.
-    Other(Vec<u8>),
+enum Outlets {
+    /// There are none in this network.
+    Elsewhere,
+    /// One of them, by its port, may be the run's own.
+    Here { own: Option<u16> },
 }
 
 /// A connection that can be made.
@@ -74,9 +75,13 @@ impl From<rustix::io::Errno> for Not {
 }
 
 impl Connections {
-    pub(super) fn new(reach: Reach) -> Self {
+    pub(super) fn new(reach: Reach, fence: &Fence) -> Self {
         Self {
             reach,
+            outlets: match fence.sockets {
+                Sockets::InNamespace => Outlets::Here { own: fence.outlet },
+                Sockets::InMachineNetwork | Sockets::LocalOnly => Outlets::Elsewhere,
+            },
             waiting: Vec::new(),
         }
     }
@@ -125,6 +130,9 @@ impl Connections {
         let socket = caller.descriptor(number(call))?;
         let path = match wanted {
             Wanted::Other(address) => {
+                if self.is_anothers_outlet(&address) {
+                    return Err(Not::Failed(libc::ECONNREFUSED));
+                }
                 return Ok(Ready {
                     socket,
                     address,
@@ -144,6 +152,17 @@ impl Connections {
             address: address_of(&target),
             target: Some(target),
         })
+    }
+
+    /// Whether an address is that of an outlet which is not the run's own: what others may reach
+    /// through it is not for this one.
+    fn is_anothers_outlet(&self, address: &[u8]) -> bool {
+        match (&self.outlets, address::internet(address)) {
+            (Outlets::Here { own }, Some(address)) => {
+                address.ip() == OUTLETS && Some(address.port()) != *own
+            }
+            _ => false,
+        }
     }
 
     fn make(&mut self, listener: &Listener, call: &Notification, ready: &Ready) -> io::Result<()> {
@@ -201,39 +220,6 @@ fn number(call: &Notification) -> i32 {
     call.arguments[0] as i32
 }
 
-/// What a `connect` names, copied from its caller's memory.
-pub(super) fn wanted(call: &Notification) -> io::Result<Wanted> {
-    let invalid = || io::Error::from_raw_os_error(libc::EINVAL);
-    #[allow(clippy::cast_possible_truncation, reason = "it is an `int`")]
-    let length = usize::try_from(call.arguments[2] as i32).map_err(|_| invalid())?;
-    if length > LONGEST_ADDRESS {
-        return Err(invalid());
-    }
-    let mut address = vec![0; length];
-    if length > 0 && notify::read_memory(call.thread, call.arguments[1], &mut address)? < length {
-        return Err(io::Error::from_raw_os_error(libc::EFAULT));
-    }
-    Ok(Wanted::from(address))
-}
-
-impl From<Vec<u8>> for Wanted {
-    fn from(address: Vec<u8>) -> Self {
-        let unix = u16::try_from(libc::AF_UNIX).unwrap_or_default();
-        match address.split_first_chunk::<2>() {
-            // Longer ones are refused by the kernel without a look at the path.
-            Some((family, [first, ..]))
-                if u16::from_ne_bytes(*family) == unix && *first != 0 && address.len() <= 110 =>
-            {
-                let path = address[2..].split(|byte| *byte == 0).next();
-                Self::Path(PathBuf::from(std::ffi::OsStr::from_bytes(
-                    path.unwrap_or_default(),
-                )))
-            }
-            _ => Self::Other(address),
-        }
-    }
-}
-
 /// Opens what a path names for the caller: from its working folder, and with its own folder in
 /// `/proc` where the path says "self".
 fn open(path: &Path, caller: &Caller) -> io::Result<OwnedFd> {
@@ -289,36 +275,6 @@ fn keep_trying(listener: &Listener, call: &Notification, ready: &Ready) -> io::R
                 libc::EINPROGRESS
             };
             return listener.refuse(call, errno);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_told_apart_as_the_kernel_does() {
-        let unix = |path: &[u8]| [&[1, 0], path].concat();
-        for (address, path) in [
-            (unix(b"/run/x\0"), Some("/run/x")),
-            (unix(b"relative"), Some("relative")),
-            (unix(b"/cut\0off"), Some("/cut")),
-            (unix(b"\0abstract"), None),
-            (unix(b""), None),
-            (vec![2, 0, 0, 80, 127, 0, 0, 1], None),
-            (vec![1], None),
-            (vec![], None),
-            (unix(&[b'x'; 109]), None),
-        ] {
-            let found = match Wanted::from(address.clone()) {
-                Wanted::Path(path) => Some(path),
-                Wanted::Other(same) => {
-                    assert_eq!(same, address);
-                    None
-                }
-            };
-            assert_eq!(found.as_deref(), path.map(Path::new), "{address:?}");
         }
     }
 }

@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,8 @@ use ringfence_policy::permissions::Lookout as Lookouts;
 use rustix::event::PollFlags;
 use rustix::fs::{Mode, OFlags, StatVfsMountFlags};
 
-use super::connections::{self, Connections, Wanted};
+use super::address::{self, Wanted};
+use super::connections::Connections;
 use super::protocol::{Fence, RawPath, Refusal, Sockets};
 use super::reach::Reach;
 
@@ -66,7 +67,7 @@ impl Lookout {
         };
         Self {
             listener: Some(listener),
-            connections: reach.map(Connections::new),
+            connections: reach.map(|reach| Connections::new(reach, fence)),
             notes_connections: fence.sockets == Sockets::InNamespace
                 && fence.lookout != Lookouts::Off,
             writes,
@@ -100,7 +101,7 @@ impl Lookout {
         };
         let refusal = match (call.syscall, &mut self.connections) {
             (libc::SYS_connect, Some(connections)) => {
-                let wanted = connections::wanted(&call);
+                let wanted = address::wanted(&call);
                 let beyond = match &wanted {
                     Ok(Wanted::Other(address)) if self.notes_connections => beyond(address),
                     _ => None,
@@ -156,7 +157,7 @@ impl Lookout {
         match call.syscall {
             libc::SYS_socket => Some(Refusal::Socket),
             libc::SYS_connect => {
-                let Ok(Wanted::Other(address)) = connections::wanted(call) else {
+                let Ok(Wanted::Other(address)) = address::wanted(call) else {
                     return None;
                 };
                 beyond(&address)
@@ -241,27 +242,10 @@ fn is_own(path: &Path) -> bool {
 
 /// The refusal of a connection that leads nowhere.
 fn beyond(address: &[u8]) -> Option<Refusal> {
-    let address = parse_address(address).filter(is_beyond)?;
+    let address = address::internet(address).filter(is_beyond)?;
     Some(Refusal::Connect {
         address: address.to_string(),
     })
-}
-
-fn parse_address(raw: &[u8]) -> Option<SocketAddr> {
-    let family = i32::from(u16::from_ne_bytes(raw.get(..2)?.try_into().ok()?));
-    let port = u16::from_be_bytes(raw.get(2..4)?.try_into().ok()?);
-    let address: IpAddr = match family {
-        libc::AF_INET => {
-            let bytes: [u8; 4] = raw.get(4..8)?.try_into().ok()?;
-            Ipv4Addr::from(bytes).into()
-        }
-        libc::AF_INET6 => {
-            let bytes: [u8; 16] = raw.get(8..24)?.try_into().ok()?;
-            Ipv6Addr::from(bytes).to_canonical()
-        }
-        _ => return None,
-    };
-    Some(SocketAddr::new(address, port))
 }
 
 /// Whether an address is beyond what a network with nothing but a loopback reaches. The name
@@ -358,7 +342,7 @@ mod tests {
             raw.extend(port.to_be_bytes());
             raw.extend(bytes);
             raw.extend([0; 8]);
-            parse_address(&raw).unwrap()
+            address::internet(&raw).unwrap()
         };
         for (bytes, port, beyond) in [
             ([127, 0, 0, 1], 80, false),
@@ -373,8 +357,8 @@ mod tests {
         let mut mapped = vec![10, 0, 0, 80, 0, 0, 0, 0];
         mapped.extend(Ipv4Addr::LOCALHOST.to_ipv6_mapped().octets());
         mapped.extend([0; 4]);
-        assert!(!is_beyond(&parse_address(&mapped).unwrap()));
-        assert_eq!(parse_address(&[1, 0, b'/']), None);
-        assert_eq!(parse_address(&[]), None);
+        assert!(!is_beyond(&address::internet(&mapped).unwrap()));
+        assert_eq!(address::internet(&[1, 0, b'/']), None);
+        assert_eq!(address::internet(&[]), None);
     }
 }

@@ -6,6 +6,7 @@
 //! harness goes away, however it goes, the warden sees the end of its socket, kills everything it
 //! started, removes what it placed (`placeholder`) and exits.
 
+mod address;
 mod bounds;
 mod bubblewrap;
 mod connections;

@@ -198,6 +198,8 @@ pub(crate) struct Fence {
     pub(crate) unix_sockets: Vec<RawPath>,
     /// Those of them in the machine's `/tmp` that are to be seen in the session's.
     pub(crate) sockets_in_tmp: Vec<RawPath>,
+    /// The port of the run's own outlet, if it has one.
+    pub(crate) outlet: Option<u16>,
 }
 
 /// Which `/tmp` a run sees.

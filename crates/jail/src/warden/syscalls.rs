@@ -3,7 +3,7 @@
 //! Commands are arbitrary programs, so everything else is let through: what a program may reach is
 //! decided by namespaces, mounts and Landlock. This table closes the ways around those.
 
-use libc::{EAFNOSUPPORT, ENOSYS, EPERM, ESOCKTNOSUPPORT};
+use libc::{EAFNOSUPPORT, ENOSYS, EOPNOTSUPP, EPERM, ESOCKTNOSUPPORT};
 use ringfence_confine::seccomp::{Answer, Entry, Masked, When};
 use ringfence_policy::permissions::Lookout;
 
@@ -45,6 +45,19 @@ const NEW_TIME: u32 = 0x80;
 const TIOCSTI: u32 = 0x5412;
 const TIOCLINUX: u32 = 0x541c;
 const SECCOMP_FILTER_FLAG_NEW_LISTENER: u32 = 8;
+
+/// Sending on a socket that is connected by it (TCP fast open), with its flags in this argument.
+const fn connects_on_sending(syscall: i64, arg: u8) -> Entry {
+    Entry {
+        syscall,
+        when: When::ArgHasAny {
+            arg,
+            mask: libc::MSG_FASTOPEN.cast_unsigned(),
+        },
+        answer: Answer::Errno(EOPNOTSUPP),
+        reason: "a connection that is not made by `connect`, where it is held",
+    }
+}
 
 /// Calls that are refused whatever the policy.
 const ALWAYS: &[Entry] = &[
@@ -164,6 +177,9 @@ const ALWAYS: &[Entry] = &[
         },
         "a second listener could answer in place of the first",
     ),
+    connects_on_sending(libc::SYS_sendto, 3),
+    connects_on_sending(libc::SYS_sendmsg, 2),
+    connects_on_sending(libc::SYS_sendmmsg, 3),
     refuse_when(
         libc::SYS_ioctl,
         When::ArgEq {

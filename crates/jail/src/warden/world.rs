@@ -18,6 +18,8 @@ use ringfence_confine::namespace::{self, Flags, Identities};
 use ringfence_confine::seccomp::{Answer, Filter, SeccompError};
 use ringfence_policy::permissions::Lookout;
 
+use crate::net;
+
 use super::protocol::{Boot, Failure, Furniture, Identity, RawPath, Sockets, Step, World};
 use super::reach::Roll;
 use super::syscalls::{self, Connecting};
@@ -96,12 +98,13 @@ impl Workshop {
     /// A socket that listens inside the session's own network, for the harness to answer on. Without
     /// a network of its own there is none, and a launch that needs one says so.
     pub(super) fn outlet(&self) -> Option<OwnedFd> {
+        let listen = || namespace::listen_on_loopback(net::OUTLETS);
         match self.world {
             World::Namespaces { own_network, .. } | World::Bubblewrap { own_network, .. } => {
-                own_network.then(namespace::listen_on_loopback)?.ok()
+                own_network.then(listen)?.ok()
             }
             // In one that has the machine's network nobody asks for it.
-            World::Container => namespace::listen_on_loopback().ok(),
+            World::Container => listen().ok(),
             World::BubblewrapRun | World::Machine { .. } => None,
         }
     }

@@ -64,6 +64,10 @@ pub const CONDUCTS: &[Conduct] = &[
     conduct!(signals_and_terminals_work, EVERYWHERE),
     conduct!(mistakes_are_named, EVERYWHERE),
     conduct!(an_allow_list_is_held_or_refused, EVERYWHERE),
+    conduct!(
+        a_proxy_serves_its_own_run_alone,
+        &[Where::Native, Where::Bubblewrap, Where::Container]
+    ),
     conduct!(a_container_that_is_stopped_is_replaced, IN_A_CONTAINER),
     conduct!(an_engine_that_is_killed_leaves_nothing, IN_A_CONTAINER),
     conduct!(a_missing_image_is_named, IN_A_CONTAINER),
@@ -393,4 +397,24 @@ fn ends(pidfd: &std::os::fd::OwnedFd) -> bool {
     };
     // SAFETY: one entry, which outlives the call.
     unsafe { libc::poll(&raw mut polled, 1, 20_000) == 1 }
+}
+
+/// Two runs of a session with a proxy each: neither can use the other's.
+async fn a_proxy_serves_its_own_run_alone(mut fence: Fence) {
+    fence.sandbox.network = Network::AllowList;
+    let script = "echo $http_proxy > proxy; echo ready; exec sleep 1000";
+    let (other, line) = start(&fence, &endless(script)).await;
+    assert_eq!(line, "ready");
+    let asked = fence.run(Deed::Probe("ask_anothers_proxy")).await;
+    let asked = asked.expect("launch");
+    assert!(asked.code != 0 && !asked.text.contains("HTTP"), "{asked:?}");
+    let own = fence.run(Deed::Probe("ask_the_proxy")).await;
+    let own = own.expect("launch");
+    assert!(own.text.starts_with("HTTP/1.1 403"), "{own:?}");
+    // A run without a proxy can use none either.
+    fence.sandbox.network = Network::Off;
+    let asked = fence.run(Deed::Probe("ask_anothers_proxy")).await;
+    let asked = asked.expect("launch");
+    assert!(asked.code != 0 && !asked.text.contains("HTTP"), "{asked:?}");
+    other.kill().expect("kill");
 }
