@@ -11,7 +11,7 @@ use ringfence::approval::{Approver, Scripted};
 use ringfence::audit::{AuditLog, AuditPlace, Redactor, SystemClock};
 use ringfence::config::{self, Config, FlagValue, Resolved, ScriptMode, Sources, Trust, Value};
 use ringfence::event::EventSink;
-use ringfence::jail::WardenProgram;
+use ringfence::jail::{Launches, WardenProgram};
 use ringfence::policy::permissions::ApprovalPolicy;
 use ringfence::policy::rule::Layer;
 use ringfence::policy::ruleset::RuleSet;
@@ -128,6 +128,11 @@ impl Places {
             Some(state) if trust::is_trusted(state, &self.workspace)? => Ok(Trust::Trusted),
             _ => Ok(Trust::Untrusted),
         }
+    }
+
+    /// Where sessions keep track of the names that they hold.
+    pub(crate) fn marks(&self) -> Option<PathBuf> {
+        self.state_home.as_ref().map(|state| state.join("marks"))
     }
 
     /// Where the audit log is.
@@ -273,6 +278,12 @@ fn open_with(
     let engine = Engine::open(EngineOptions {
         rules: places.rules()?,
         rules_file: places.user_rules(),
+        marks: places.marks(),
+        // A person's verb runs one command; a model's call may run many.
+        launches: match caller {
+            Caller::Person => Launches::One,
+            Caller::Model => Launches::Many,
+        },
         private: private.collect(),
         scratch: places.cache_home.map(|cache| {
             cache

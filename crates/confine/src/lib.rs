@@ -14,6 +14,7 @@ pub mod cgroup;
 pub mod connect;
 pub mod descriptor;
 pub mod landlock;
+pub mod lease;
 pub mod mount;
 pub mod namespace;
 pub mod notify;

@@ -18,9 +18,17 @@ pub fn drop_all_capabilities() -> io::Result<()> {
     keep_only(CapabilitySet::empty())
 }
 
-/// The same, but for the right to look into processes of the same user namespace.
-pub fn drop_all_capabilities_but_looking() -> io::Result<()> {
-    keep_only(CapabilitySet::SYS_PTRACE)
+pub use rustix::thread::CapabilitySet as Capabilities;
+
+/// The right to look into processes of the same user namespace.
+pub const LOOKING: Capabilities = Capabilities::SYS_PTRACE;
+
+/// The right to mount in the mount namespaces of the same user namespace.
+pub const MOUNTING: Capabilities = Capabilities::SYS_ADMIN;
+
+/// The same, but for these.
+pub fn drop_all_capabilities_but(kept: Capabilities) -> io::Result<()> {
+    keep_only(kept)
 }
 
 fn keep_only(kept: CapabilitySet) -> io::Result<()> {

@@ -73,6 +73,12 @@ fn set_timer(pause: std::time::Duration) -> io::Result<()> {
     }
 }
 
+/// Has a signal do nothing, until a program is executed.
+pub fn ignore(signal: i32) {
+    // SAFETY: setting SIG_IGN runs no code of ours.
+    unsafe { libc::signal(signal, libc::SIG_IGN) };
+}
+
 /// Gives a program that is about to be executed what it expects: default dispositions and nothing
 /// blocked.
 pub fn reset_for_exec() {

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use ringfence_confine::account;
 use ringfence_jail::net::Terminator;
-use ringfence_jail::{Session as Jail, SessionOptions, TerminalSize, WardenProgram};
+use ringfence_jail::{Launches, Session as Jail, SessionOptions, TerminalSize, WardenProgram};
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Shell};
 use ringfence_policy::judge::Escalation;
@@ -71,6 +71,10 @@ pub struct EngineOptions {
     /// Where patches are written down while they are applied; there are none if absent. One that
     /// commands can reach would let them have files changed: use a folder that is also private.
     pub journals: Option<PathBuf>,
+    /// Where sessions keep track of the names that they hold in people's folders. All that may work in
+    /// the same folders should share it, and it must be out of reach of commands: use a folder that is
+    /// also private.
+    pub marks: Option<PathBuf>,
     /// Who answers questions.
     pub approver: Arc<dyn Approver>,
     /// Who listens.
@@ -79,6 +83,8 @@ pub struct EngineOptions {
     pub warden: WardenProgram,
     /// Folders of the harness's own that commands may neither read nor write.
     pub private: Vec<PathBuf>,
+    /// How many commands are expected.
+    pub launches: Launches,
     /// Which front end this is, for the audit log.
     pub front: &'static str,
 }
@@ -236,6 +242,8 @@ impl Engine {
             container: options.config.sandbox.container(),
             certificates: terminator.as_ref().map(Terminator::bundle),
             unix_sockets: options.config.sandbox.unix_sockets.clone(),
+            marks: options.marks,
+            launches: options.launches,
         })?;
         let mut environment = base_environment(
             &options.config.environment,

@@ -14,6 +14,7 @@ pub mod backend;
 pub mod doctor;
 mod error;
 mod line;
+pub mod mark;
 pub mod net;
 mod plan;
 mod process;
@@ -27,7 +28,7 @@ pub use backend::{Backend, Choice, ContainerOptions, Engine};
 pub use error::LaunchError;
 pub use line::WardenProgram;
 pub use process::{Exit, LeftRunning, Output, Process, Refusal};
-pub use session::{Degraded, Input, Io, Session, SessionOptions, Strength};
+pub use session::{Degraded, Input, Io, Launches, Session, SessionOptions, Strength};
 pub use terminal::{Terminal, TerminalSize};
 pub use warden::WARDEN_ARGUMENT;
 

@@ -9,13 +9,12 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::time::Duration;
 
-use ringfence_confine::descriptor;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::de::DeserializeOwned;
 use tokio::io::unix::AsyncFd;
 
 use crate::error::LaunchError;
-use crate::warden::protocol::{self, Boot, Booted, Prepared};
+use crate::warden::protocol::{self, Boot, Booted, Enclosure, Prepared};
 
 /// The program that serves as warden: this one again, or the `ringfence` program by its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,9 +36,12 @@ impl WardenProgram {
     }
 }
 
-/// A stage that waits for its launch.
+/// A stage that waits for its command.
 pub(crate) struct Stage {
-    pub(crate) socket: AsyncFd<OwnedFd>,
+    /// Takes the command.
+    pub(crate) launch: OwnedFd,
+    /// Orders and reports.
+    pub(crate) control: AsyncFd<OwnedFd>,
     pub(crate) pidfd: OwnedFd,
     /// Listens inside the session's own network, where it has one.
     pub(crate) outlet: Option<OwnedFd>,
@@ -60,8 +62,8 @@ pub(crate) trait Keeper: Send + Sync {
 pub(crate) struct Line {
     socket: Option<AsyncFd<OwnedFd>>,
     keeper: Box<dyn Keeper>,
-    /// Whether a stage has been asked for and not been fetched yet.
-    on_the_way: bool,
+    /// What the stage is for that has been asked for and not been fetched yet.
+    on_the_way: Option<Enclosure>,
 }
 
 impl Line {
@@ -70,17 +72,18 @@ impl Line {
         socket: OwnedFd,
         keeper: Box<dyn Keeper>,
         boot: &Boot,
+        first: &Enclosure,
     ) -> Result<Self, LaunchError> {
         let mut line = Self {
             socket: None,
             keeper,
-            on_the_way: false,
+            on_the_way: None,
         };
         line.socket = Some(nonblocking(socket).map_err(LaunchError::Warden)?);
         match line.boot(boot).await {
             Ok(Booted::Ready) => {
                 // The first stage is made while the harness goes on.
-                line.ask()?;
+                line.ask(first)?;
                 Ok(line)
             }
             Ok(Booted::Failed(failure)) => Err(LaunchError::from(failure)),
@@ -111,9 +114,18 @@ impl Line {
         }
     }
 
-    /// Takes a stage that lives. One that was made ahead may have been killed since.
-    pub(crate) async fn stage(&mut self) -> Result<Stage, LaunchError> {
+    /// Takes a stage for a run like this that lives. One that was made ahead may be for another
+    /// one, and it may have been killed since.
+    pub(crate) async fn stage(&mut self, enclosure: &Enclosure) -> Result<Stage, LaunchError> {
+        if self
+            .on_the_way
+            .as_ref()
+            .is_some_and(|made| made != enclosure)
+        {
+            self.next_stage().await?;
+        }
         for _ in 0..3 {
+            self.ask(enclosure)?;
             let stage = self.next_stage().await?;
             if !gone_within(&stage.pidfd, Duration::ZERO) {
                 return Ok(stage);
@@ -123,19 +135,21 @@ impl Line {
     }
 
     async fn next_stage(&mut self) -> Result<Stage, LaunchError> {
-        self.ask()?;
         let received = receive::<Prepared>(self.socket()?)
             .await
             .map_err(LaunchError::Warden)?;
-        self.on_the_way = false;
+        self.on_the_way = None;
         match received {
             Some((Prepared::Stage, descriptors)) => {
                 let mut descriptors = descriptors.into_iter();
-                let (Some(socket), Some(pidfd)) = (descriptors.next(), descriptors.next()) else {
+                let (Some(launch), Some(control), Some(pidfd)) =
+                    (descriptors.next(), descriptors.next(), descriptors.next())
+                else {
                     return Err(LaunchError::WardenGone);
                 };
                 Ok(Stage {
-                    socket: nonblocking(socket).map_err(LaunchError::Warden)?,
+                    launch,
+                    control: nonblocking(control).map_err(LaunchError::Warden)?,
                     pidfd,
                     outlet: descriptors.next(),
                 })
@@ -146,10 +160,11 @@ impl Line {
     }
 
     /// Asks for a stage, unless one is on its way.
-    pub(crate) fn ask(&mut self) -> Result<(), LaunchError> {
-        if !self.on_the_way {
-            descriptor::send(self.socket()?.get_ref(), b"!", &[]).map_err(LaunchError::Warden)?;
-            self.on_the_way = true;
+    pub(crate) fn ask(&mut self, enclosure: &Enclosure) -> Result<(), LaunchError> {
+        if self.on_the_way.is_none() {
+            protocol::send(self.socket()?.get_ref(), enclosure, &[])
+                .map_err(LaunchError::Warden)?;
+            self.on_the_way = Some(enclosure.clone());
         }
         Ok(())
     }

@@ -129,7 +129,6 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
         lookout: sandbox.lookout,
         unix_sockets,
         sockets_in_tmp: Vec::new(),
-        outlet: None,
     })
 }
 

@@ -6,6 +6,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use tokio::net::unix::pipe;
 use crate::line;
 use crate::net::Outlet;
 use crate::terminal::Terminal;
-use crate::warden::protocol::{self, Order, Report};
+use crate::warden::protocol::{self, Order, RawPath, Report};
 
 pub use crate::warden::protocol::{LeftRunning, Refusal};
 
@@ -75,6 +76,9 @@ pub struct Exit {
     pub limits_hit: Vec<Limit>,
     /// What the fence was seen to refuse it.
     pub refused: Vec<Refusal>,
+    /// Protected paths that somebody outside replaced while the command ran, and that it may have
+    /// used before they were covered again. It was ended for that.
+    pub exposed: Vec<PathBuf>,
 }
 
 impl Exit {
@@ -127,6 +131,7 @@ impl Process {
                         left,
                         hit,
                         refused,
+                        exposed,
                     },
                     _,
                 )) => {
@@ -137,6 +142,7 @@ impl Process {
                         left_running: left,
                         limits_hit: hit,
                         refused,
+                        exposed: exposed.iter().map(RawPath::to_path).collect(),
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);
@@ -151,6 +157,7 @@ impl Process {
                         left_running: Vec::new(),
                         limits_hit: Vec::new(),
                         refused: Vec::new(),
+                        exposed: Vec::new(),
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);
@@ -166,7 +173,7 @@ impl Process {
         // it, and that is after it has killed the rest.
         let watched = line::nonblocking(self.pidfd.try_clone()?)?;
         watched.readable().await?.retain_ready();
-        if let Ok(Some((Report::Over { hit }, _))) = protocol::receive(self.control.get_ref()) {
+        if let Ok(Some((Report::Over { hit, .. }, _))) = protocol::receive(self.control.get_ref()) {
             self.hit_later = hit;
         }
         Ok(())

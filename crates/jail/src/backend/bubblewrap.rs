@@ -18,7 +18,7 @@ use crate::backend::native::ChildKeeper;
 use crate::error::LaunchError;
 use crate::line::{Keeper, Line, WardenProgram, ends_within};
 use crate::warden::WARDEN_ARGUMENT;
-use crate::warden::protocol::{Boot, World};
+use crate::warden::protocol::{Boot, Enclosure, World};
 
 /// Where `bwrap` is.
 pub(crate) fn find() -> Result<PathBuf, LaunchError> {
@@ -32,6 +32,7 @@ pub(crate) async fn open(
     program: &WardenProgram,
     bwrap: &Path,
     boot: &Boot,
+    first: &Enclosure,
 ) -> Result<Line, LaunchError> {
     let (ours, theirs) = descriptor::socket_pair().map_err(LaunchError::Warden)?;
     let program = File::open(program.path()).map_err(LaunchError::Warden)?;
@@ -47,7 +48,8 @@ pub(crate) async fn open(
         .stderr(Stdio::piped())
         .spawn()
         .map_err(LaunchError::Warden)?;
-    Line::open(ours, Box::new(BwrapKeeper(ChildKeeper(child))), boot).await
+    let keeper = Box::new(BwrapKeeper(ChildKeeper(child)));
+    Line::open(ours, keeper, boot, first).await
 }
 
 /// The arguments that make a session's namespaces, and the workshop in `/run`.

@@ -10,13 +10,17 @@ use ringfence_confine::descriptor;
 use crate::error::LaunchError;
 use crate::line::{Keeper, Line, WardenProgram, ends_within};
 use crate::warden::WARDEN_ARGUMENT;
-use crate::warden::protocol::Boot;
+use crate::warden::protocol::{Boot, Enclosure};
 
 /// How long a warden may take to end everything it started.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Starts a warden and has it make its world.
-pub(crate) async fn open(program: &WardenProgram, boot: &Boot) -> Result<Line, LaunchError> {
+pub(crate) async fn open(
+    program: &WardenProgram,
+    boot: &Boot,
+    first: &Enclosure,
+) -> Result<Line, LaunchError> {
     let (ours, theirs) = descriptor::socket_pair().map_err(LaunchError::Warden)?;
     let child = Command::new(program.path())
         .arg0("ringfence")
@@ -28,7 +32,7 @@ pub(crate) async fn open(program: &WardenProgram, boot: &Boot) -> Result<Line, L
         .stderr(Stdio::null())
         .spawn()
         .map_err(LaunchError::Warden)?;
-    Line::open(ours, Box::new(ChildKeeper(child)), boot).await
+    Line::open(ours, Box::new(ChildKeeper(child)), boot, first).await
 }
 
 /// A warden, or what it was started by, that is a child of ours.

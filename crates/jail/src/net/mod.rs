@@ -27,5 +27,5 @@ mod upstream;
 pub use environment::{certificate_variables, proxy_variables};
 pub use gate::{Admission, Bounds, Closed, Gate, Refusal, Traffic, Wanted};
 pub use http::{Header, HeaderError};
-pub(crate) use outlet::{OUTLETS, Outlet};
+pub(crate) use outlet::{OUTLETS, Outlet, port_of};
 pub use tls::{Authority, AuthorityError, Terminator, TerminatorError};

@@ -17,6 +17,12 @@ use super::http;
 /// the init of a run connects its command to one port of it, that of the run's own outlet.
 pub(crate) const OUTLETS: Ipv4Addr = Ipv4Addr::new(127, 82, 70, 1);
 
+/// The port that a socket listens on.
+pub(crate) fn port_of(listener: &OwnedFd) -> io::Result<u16> {
+    let listener = std::net::TcpListener::from(listener.try_clone()?);
+    Ok(listener.local_addr()?.port())
+}
+
 /// The proxy of one run. Dropping it ends every connection that it carries.
 #[derive(Debug)]
 pub(crate) struct Outlet {

@@ -75,11 +75,11 @@ impl From<rustix::io::Errno> for Not {
 }
 
 impl Connections {
-    pub(super) fn new(reach: Reach, fence: &Fence) -> Self {
+    pub(super) fn new(reach: Reach, fence: &Fence, own_outlet: Option<u16>) -> Self {
         Self {
             reach,
             outlets: match fence.sockets {
-                Sockets::InNamespace => Outlets::Here { own: fence.outlet },
+                Sockets::InNamespace => Outlets::Here { own: own_outlet },
                 Sockets::InMachineNetwork | Sockets::LocalOnly => Outlets::Elsewhere,
             },
             waiting: Vec::new(),

@@ -22,7 +22,6 @@ use rustix::fs::{Mode, OFlags, StatVfsMountFlags};
 use super::address::{self, Wanted};
 use super::connections::Connections;
 use super::protocol::{Fence, RawPath, Refusal, Sockets};
-use super::reach::Reach;
 
 /// The most refusals that one run tells of.
 const MOST: usize = 32;
@@ -52,12 +51,12 @@ pub(super) enum Writes {
 }
 
 impl Lookout {
-    /// With a reach it holds connections; without, it looks at them.
+    /// With connections it holds them; without, it looks at them.
     pub(super) fn new(
         listener: Listener,
         fence: &Fence,
         has_mounts: bool,
-        reach: Option<Reach>,
+        connections: Option<Connections>,
     ) -> Self {
         listener.take_turns();
         let writes = if has_mounts {
@@ -67,7 +66,7 @@ impl Lookout {
         };
         Self {
             listener: Some(listener),
-            connections: reach.map(|reach| Connections::new(reach, fence)),
+            connections,
             notes_connections: fence.sockets == Sockets::InNamespace
                 && fence.lookout != Lookouts::Off,
             writes,

@@ -6,6 +6,7 @@
 use libc::{EAFNOSUPPORT, ENOSYS, EOPNOTSUPP, EPERM, ESOCKTNOSUPPORT};
 use ringfence_confine::seccomp::{Answer, Entry, Masked, When};
 use ringfence_policy::permissions::Lookout;
+use serde::{Deserialize, Serialize};
 
 use super::lookout;
 use super::protocol::Sockets;
@@ -253,7 +254,7 @@ const NOT_LOCAL: [Entry; 2] = [
 ];
 
 /// Whether somebody makes connections in a command's stead.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Connecting {
     /// The run's init.
     Held,

@@ -232,6 +232,7 @@ async fn a_missing_image_is_named(fence: Fence) {
             image: "localhost/ringfence-no-such-image:1".to_owned(),
             engine: Some(Engine::Podman),
         },
+        marks: Some(fence.scratch.marks()),
         ..SessionOptions::new(WardenProgram::ThisProgram, fence.workspace())
     });
     let permit = fence.permit(endless("echo ran"));
@@ -268,6 +269,7 @@ async fn a_full_disk_is_told(mut fence: Fence) {
     policy.protected_paths.clear();
     let session = Session::open(SessionOptions {
         backend: fence.where_.choice(),
+        marks: Some(fence.scratch.marks()),
         ..SessionOptions::new(WardenProgram::ThisProgram, fence.workspace())
     });
     let permit = fence.permit(endless("echo ran"));

@@ -23,7 +23,7 @@ use rustix::process::PidfdFlags;
 
 use crate::error::LaunchError;
 use crate::line::{Keeper, Line, WardenProgram, gone_within, nonblocking};
-use crate::warden::protocol::Boot;
+use crate::warden::protocol::{Boot, Enclosure};
 use bundle::Bundle;
 pub use engine::Engine;
 pub(crate) use engine::Found;
@@ -69,6 +69,7 @@ pub(crate) async fn open(
     program: &WardenProgram,
     spec: &Spec,
     boot: &Boot,
+    first: &Enclosure,
 ) -> Result<Line, LaunchError> {
     let starting = Starting {
         options: options.clone(),
@@ -100,7 +101,7 @@ pub(crate) async fn open(
             )],
         });
     }
-    Line::open(socket, Box::new(keeper), boot).await
+    Line::open(socket, Box::new(keeper), boot, first).await
 }
 
 /// The one connection that is ever accepted: the warden connects before any command exists.
