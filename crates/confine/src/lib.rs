@@ -9,7 +9,9 @@
 #![allow(unsafe_code)]
 
 pub mod account;
+pub mod caller;
 pub mod cgroup;
+pub mod connect;
 pub mod descriptor;
 pub mod inotify;
 pub mod landlock;
@@ -22,3 +24,4 @@ pub mod process;
 pub mod rlimit;
 pub mod seccomp;
 pub mod signal;
+pub mod unix_diag;

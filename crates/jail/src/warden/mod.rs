@@ -7,16 +7,19 @@
 //! started, releases what its stages held ([`mark`](crate::mark)) and exits. It is in a session of its
 //! own: what is pressed at the user's terminal is not meant for it.
 
+mod address;
 mod bounds;
 mod bubblewrap;
 mod command;
 mod confinement;
+mod connections;
 mod container;
 mod guard;
 mod init;
 mod lookout;
 mod protection;
 pub(crate) mod protocol;
+mod reach;
 mod readable;
 mod stage;
 mod start;
@@ -37,6 +40,7 @@ use ringfence_confine::{descriptor, inotify, privilege, signal};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::mark::{self, Attendance, Ledger, Registry};
+use crate::net;
 use protocol::{Boot, Booted, Enclosure, Failure, Groups, Prepared, Step, World};
 use stage::Lines;
 use world::Workshop;
@@ -218,11 +222,11 @@ fn prepare(
     running: &mut Vec<Running>,
     enclosure: Enclosure,
 ) -> io::Result<()> {
-    match fork_stage(site, nest, enclosure) {
+    // Made ahead of need like the stage, which knows it and keeps no copy. A run without an
+    // allow-list has it closed by the harness.
+    let outlet = site.workshop.outlet();
+    match fork_stage(site, nest, enclosure, outlet.as_ref()) {
         Ok((stage, [launch, orders])) => {
-            // Made ahead of need like the stage, and after the fork: no stage holds a copy. A run
-            // without an allow-list has it closed by the harness.
-            let outlet = site.workshop.outlet();
             // The harness may be gone by now. The stage is ours all the same.
             running.push(stage);
             let pidfd = running.last().map(|stage| stage.child.pidfd.as_fd());
@@ -245,8 +249,10 @@ fn fork_stage(
     site: &Site<'_>,
     nest: Option<&mut Nest>,
     enclosure: Enclosure,
+    outlet: Option<&OwnedFd>,
 ) -> io::Result<(Running, [OwnedFd; 2])> {
     let workshop = site.workshop;
+    let outlet_port = outlet.map(net::port_of).transpose()?;
     let (launch_theirs, launch) = descriptor::socket_pair()?;
     let (orders_theirs, orders) = descriptor::socket_pair()?;
     let (told, survivor) = descriptor::socket_pair()?;
@@ -266,7 +272,15 @@ fn fork_stage(
     match unsafe { process::fork_into(workshop.stage_namespaces()) }? {
         Fork::Child => {
             drop((launch_theirs, orders_theirs, told, admit));
+            if let Some(outlet) = outlet {
+                #[allow(unsafe_code)]
+                // SAFETY: the child never returns to whoever owns it.
+                unsafe {
+                    descriptor::close(outlet);
+                }
+            }
             let lines = Lines {
+                outlet_port,
                 launch,
                 harness: orders,
                 ledger: Ledger {
