@@ -73,15 +73,13 @@ pub const CONDUCTS: &[Conduct] = &[
 
 /// Tries one here.
 pub async fn try_here(conduct: &Conduct, situation: Where) {
-    let mut fence = Fence::new(Scratch::new(), situation);
-    situation.adapt(&mut fence);
+    let fence = Fence::new(Scratch::new(), situation);
     (conduct.trial)(fence).await;
 }
 
 /// A harness with a command that does not end, for the one who kills it.
 pub async fn be_a_harness(situation: Where, below: &str) {
-    let mut fence = Fence::new(Scratch::below(below.as_ref()), situation);
-    situation.adapt(&mut fence);
+    let fence = Fence::new(Scratch::below(below.as_ref()), situation);
     let (_process, line) = start(&fence, &endless("echo ready; exec sleep 1000")).await;
     println!("{line}");
     std::future::pending::<()>().await;

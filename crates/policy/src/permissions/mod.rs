@@ -17,5 +17,5 @@ pub use environment::{
 pub use limits::{ControlGroups, Limit, Limits};
 pub use sandbox::{
     DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, DEFAULT_PROTECTED, DEFAULT_PROTECTED_IN_HOME,
-    Lookout, Network, SandboxMode, SandboxPolicy, TmpPolicy,
+    Lookout, Network, PROTECTED_WHEN_THERE, SandboxMode, SandboxPolicy, TmpPolicy,
 };

@@ -212,6 +212,10 @@ pub const DEFAULT_PROTECTED: &[&str] = &[
     ".mcp.json",
 ];
 
+/// Of these, what is protected where it is there, and not kept from being made: what stands in it
+/// loosens nothing before the user has trusted it, word for word.
+pub const PROTECTED_WHEN_THERE: &[&str] = &[".ringfence"];
+
 /// Files below the home folder that run when the user's next shell or session starts. They matter
 /// where a writable root is the home folder or holds it.
 pub const DEFAULT_PROTECTED_IN_HOME: &[&str] = &[

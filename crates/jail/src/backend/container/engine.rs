@@ -6,6 +6,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -121,6 +122,8 @@ impl Found {
         let mut child = Command::new(&self.path)
             .args(arguments)
             .current_dir("/")
+            // A key that is pressed at the user's terminal does not stop it halfway.
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::from(stdout.try_clone()?))
             .stderr(Stdio::from(stderr.try_clone()?))
