@@ -28,7 +28,7 @@ use crate::line::{Keeper, Line, WardenProgram, gone_within, nonblocking};
 use crate::warden::protocol::{Boot, RawPath};
 use bundle::Bundle;
 pub use engine::Engine;
-pub(crate) use engine::Found;
+use engine::Found;
 use janitor::Janitor;
 use spec::Spec;
 use trace::Trace;
@@ -60,9 +60,9 @@ const ANSWER: Duration = Duration::from_secs(20);
 /// How long it may take to end by itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Finds an engine that answers.
-pub(crate) fn find(wanted: Option<Engine>) -> Result<Found, LaunchError> {
-    engine::find(wanted)
+/// Which engine there is, found out without leaving anything behind.
+pub(crate) fn look() -> Result<String, LaunchError> {
+    engine::look()
 }
 
 /// Starts the container of a session and has the warden in it make its world.
