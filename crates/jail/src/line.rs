@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Child;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ringfence_confine::descriptor;
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -183,12 +183,21 @@ pub(crate) fn ends_within(child: &Child, limit: Duration) -> bool {
 
 /// Waits for a process to end, at most for a while.
 pub(crate) fn gone_within(pidfd: &OwnedFd, limit: Duration) -> bool {
-    let limit = Timespec {
-        tv_sec: limit.as_secs().cast_signed(),
-        tv_nsec: limit.subsec_nanos().into(),
-    };
-    let mut polled = [PollFd::new(pidfd, PollFlags::IN)];
-    matches!(rustix::event::poll(&mut polled, Some(&limit)), Ok(1))
+    let deadline = Instant::now() + limit;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = Timespec {
+            tv_sec: left.as_secs().cast_signed(),
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        let mut polled = [PollFd::new(pidfd, PollFlags::IN)];
+        match rustix::event::poll(&mut polled, Some(&left)) {
+            // A signal to us says nothing of the other: whoever takes it for impatience kills a
+            // warden that is tidying up.
+            Err(rustix::io::Errno::INTR) => {}
+            other => return matches!(other, Ok(1)),
+        }
+    }
 }
 
 /// Puts a descriptor under the reactor's eye.
