@@ -82,16 +82,24 @@ fn a_warden_that_is_killed_disturbs_no_other_and_is_tidied_up_after() {
     let (mut one, mut other) = (Waiting::start(&place, 0), Waiting::start(&place, 1));
     one.is_up();
     other.is_up();
-    let pid = one.child.id();
-    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
-    let killed = Command::new("kill")
-        .arg("-9")
-        .args(children.split_whitespace())
-        .status();
-    assert!(killed.unwrap().success());
+    kill_the_warden_of(&one.child);
     one.child.wait().unwrap();
     assert_eq!(other.end(), (vec!["done".to_owned()], Some(0)));
     assert_eq!(empty_within_a_second(&place.work()), Ok(()));
+    // By itself, it is the harness that does it.
+    let mut alone = Waiting::start(&place, 2);
+    alone.is_up();
+    kill_the_warden_of(&alone.child);
+    alone.child.wait().unwrap();
+    assert_eq!(empty_within_a_second(&place.work()), Ok(()));
+}
+
+fn kill_the_warden_of(harness: &Child) {
+    let pid = harness.id();
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    let mut kill = Command::new("kill");
+    let killed = kill.arg("-9").args(children.split_whitespace()).status();
+    assert!(killed.unwrap().success());
 }
 
 #[test]
@@ -171,7 +179,7 @@ fn what_a_power_failure_left_is_swept() {
     mark(&elsewhere);
     let registry = place.home().join(".local/state/ringfence/marks");
     std::fs::create_dir_all(&registry).unwrap();
-    let line = format!("+{0}\0={0}\0", elsewhere.display());
+    let line = format!("{}\0", elsewhere.display());
     std::fs::write(registry.join("root-0123456789abcdef"), line).unwrap();
     // Some that were not, and one of the old kind.
     mark(&place.work().join(".git"));

@@ -103,9 +103,16 @@ impl Blow {
 
 /// One blow, at every nth moment.
 fn at_moments(blow: Blow, first: usize, every: usize) {
+    let (met, moments) = with_backend("native", blow, first, every);
+    let expected = FEWEST * moments / MOMENTS.len();
+    assert!(met >= expected, "{met} of {moments} moments");
+}
+
+/// The same with a backend. How many moments there were, and how many there might have been.
+fn with_backend(backend: &str, blow: Blow, first: usize, every: usize) -> (usize, usize) {
     if !require::has_program("strace") {
         require::missing("strace", "a run cannot be stopped at a system call");
-        return;
+        return (MOMENTS.len(), MOMENTS.len());
     }
     let moments: Vec<_> = MOMENTS.iter().skip(first).step_by(every).collect();
     let mut met = 0;
@@ -113,7 +120,9 @@ fn at_moments(blow: Blow, first: usize, every: usize) {
         let place = Place::new();
         let trace = Trace::new(&place, **moment);
         let mut child = {
-            let struck = blow.start(trace.command(&place, &["run", "--", "true"]));
+            let mut command = trace.command(&place, &["run", "--", "true"]);
+            command.env("RINGFENCE_SANDBOX_BACKEND", backend);
+            let struck = blow.start(command);
             let id = match &struck {
                 Struck::Plain(child) => child.id(),
                 Struck::OnTerminal(terminal) => terminal.child.id(),
@@ -132,8 +141,7 @@ fn at_moments(blow: Blow, first: usize, every: usize) {
         let next = place.output(&["run", "--", "true"]);
         assert_eq!(next.code, Some(0), "{blow:?} at {moment:?}: {next:?}");
     }
-    let expected = FEWEST * moments.len() / MOMENTS.len();
-    assert!(met >= expected, "{met} of {} moments", moments.len());
+    (met, moments.len())
 }
 
 #[test]
@@ -180,4 +188,26 @@ fn in_all_other_ways() {
     for (first, blow) in blows.into_iter().enumerate() {
         at_moments(blow, first, blows.len());
     }
+}
+
+/// `bwrap` makes other calls: some of the moments are there.
+#[test]
+fn under_bubblewrap() {
+    if !require::has_program("bwrap") {
+        require::missing("bubblewrap", "bwrap is not installed");
+        return;
+    }
+    let mut met = 0;
+    for (first, blow) in [
+        Blow::Group(Signal::KILL),
+        Blow::Key("\x03"),
+        Blow::Closed,
+        Blow::Alone(Signal::KILL),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        met += with_backend("bubblewrap", blow, first % 2, 2).0;
+    }
+    assert!(met >= FEWEST, "{met} moments");
 }

@@ -138,8 +138,7 @@ fn name_of(place: &Place) -> String {
 pub(crate) fn left_of(place: &Place, processes: &BTreeSet<i32>) -> Vec<String> {
     let mut left = names_in(&place.work());
     left.extend(processes_of(place));
-    let marks = names_in(&place.home().join(".local/state/ringfence/marks"));
-    left.extend(marks.into_iter().filter(|name| name != "turn"));
+    left.extend(names_in(&place.home().join(".local/state/ringfence/marks")));
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
     let name = name_of(place);
     left.extend(

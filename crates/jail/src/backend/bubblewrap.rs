@@ -52,7 +52,12 @@ pub(crate) async fn open(
         .stderr(Stdio::piped())
         .spawn()
         .map_err(LaunchError::Warden)?;
-    Line::open(ours, Box::new(BwrapKeeper(ChildKeeper(child))), boot).await
+    Line::open(
+        ours,
+        Box::new(BwrapKeeper(ChildKeeper::new(child, boot))),
+        boot,
+    )
+    .await
 }
 
 /// The arguments that make a session's namespaces, and the workshop in `/run`.
@@ -94,11 +99,11 @@ impl Keeper for BwrapKeeper {
     }
 
     fn said(&mut self) -> Option<String> {
-        if !ends_within(&self.0.0, Duration::from_secs(2)) {
+        if !ends_within(&self.0.child, Duration::from_secs(2)) {
             return None;
         }
         let mut said = Vec::new();
-        let mut stderr = self.0.0.stderr.take()?;
+        let mut stderr = self.0.child.stderr.take()?;
         rustix::io::ioctl_fionbio(&stderr, true).ok()?;
         // What can be read without waiting: somebody may still hold the other end.
         let _ = stderr.read_to_end(&mut said);

@@ -30,7 +30,7 @@ use ringfence_confine::process::{self, Child, Fork, Reap};
 use ringfence_confine::{descriptor, privilege, signal};
 use rustix::event::{PollFd, PollFlags};
 
-use crate::mark::{self, Attendance, Ledger, Registry};
+use crate::mark::{Attendance, Estate, Ledger, Registry};
 use protocol::{Boot, Booted, Failure, Groups, Prepared, Step, World};
 use world::Workshop;
 
@@ -78,10 +78,8 @@ struct Running {
 
 impl Running {
     /// Tidies up after a stage that has ended.
-    fn tidy_up(&self, registry: Option<&Registry>) {
-        if let Some(registry) = registry {
-            mark::release_all(&self.told, registry);
-        }
+    fn tidy_up(&self, estate: &mut Estate<'_>) {
+        estate.take_over(&self.told);
         if let Some(group) = &self.group {
             // A PID namespace leaves nobody; on the bare machine somebody may have got away.
             group.kill();
@@ -120,13 +118,16 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
         registry.sweep();
         Attendance::note(registry, boot.harness, &boot.workspace.to_path())
     });
-    let mut running: Vec<Running> = Vec::new();
+    let mut stages = Stages {
+        running: Vec::new(),
+        estate: Estate::new(registry.as_ref()),
+    };
     let site = Site {
         workshop: &workshop,
         registry: registry.as_ref(),
     };
-    let result = serve_requests(harness, &children, &site, nest.as_mut(), &mut running);
-    end_everything(&site, &mut running);
+    let result = serve_requests(harness, &children, &site, nest.as_mut(), &mut stages);
+    stages.end_everything();
     drop((nest, attendance));
     result
 }
@@ -135,6 +136,12 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
 struct Site<'a> {
     workshop: &'a Workshop,
     registry: Option<&'a Registry>,
+}
+
+/// The stages that are alive, and what those that are not have left.
+struct Stages<'a> {
+    running: Vec<Running>,
+    estate: Estate<'a>,
 }
 
 /// Where the control groups of runs are made. Where none can be, other means hold the limits.
@@ -159,7 +166,7 @@ fn serve_requests(
     children: &OwnedFd,
     site: &Site<'_>,
     mut nest: Option<&mut Nest>,
-    running: &mut Vec<Running>,
+    stages: &mut Stages<'_>,
 ) -> io::Result<()> {
     loop {
         let mut polled = [
@@ -172,13 +179,13 @@ fn serve_requests(
         }
         if !polled[1].revents().is_empty() {
             let _ = rustix::io::read(children, &mut [0u8; 512]);
-            bury(site, running)?;
+            stages.bury()?;
         }
         if !polled[0].revents().is_empty() {
             if descriptor::receive(harness, &mut [0; 1])?.length == 0 {
                 return Ok(());
             }
-            prepare(harness, site, nest.as_deref_mut(), running)?;
+            prepare(harness, site, nest.as_deref_mut(), stages)?;
         }
     }
 }
@@ -188,7 +195,7 @@ fn prepare(
     harness: &OwnedFd,
     site: &Site<'_>,
     nest: Option<&mut Nest>,
-    running: &mut Vec<Running>,
+    stages: &mut Stages<'_>,
 ) -> io::Result<()> {
     match fork_stage(site, nest) {
         Ok((stage, socket)) => {
@@ -198,7 +205,7 @@ fn prepare(
             let mut descriptors = vec![socket.as_fd(), stage.child.pidfd.as_fd()];
             descriptors.extend(outlet.as_ref().map(AsFd::as_fd));
             protocol::send(harness, &Prepared::Stage, &descriptors)?;
-            running.push(stage);
+            stages.running.push(stage);
             Ok(())
         }
         Err(error) => {
@@ -236,8 +243,9 @@ fn fork_stage(site: &Site<'_>, nest: Option<&mut Nest>) -> io::Result<(Running, 
             {
                 let _ = process::kill(&stage.child.pidfd);
                 let _ = process::wait(&stage.child);
+                // It has not been told to hold anything.
                 drop(survivor);
-                stage.tidy_up(site.registry);
+                stage.tidy_up(&mut Estate::new(site.registry));
                 return Err(error);
             }
             Ok((stage, theirs))
@@ -245,18 +253,47 @@ fn fork_stage(site: &Site<'_>, nest: Option<&mut Nest>) -> io::Result<(Running, 
     }
 }
 
-/// Reaps what has ended and tidies up after stages.
-fn bury(site: &Site<'_>, running: &mut Vec<Running>) -> io::Result<()> {
-    while let Reap::Ended(ended) = process::reap()? {
-        if let Some(index) = running
-            .iter()
-            .position(|stage| stage.child.pid == ended.pid)
-        {
-            running.swap_remove(index).tidy_up(site.registry);
+impl Stages<'_> {
+    /// Reaps what has ended and tidies up after stages.
+    fn bury(&mut self) -> io::Result<()> {
+        while let Reap::Ended(ended) = process::reap()? {
+            let of_a_stage = |stage: &Running| stage.child.pid == ended.pid;
+            if let Some(index) = self.running.iter().position(of_a_stage) {
+                self.running.swap_remove(index).tidy_up(&mut self.estate);
+            }
+        }
+        kill_strays(&self.running);
+        self.estate.release();
+        Ok(())
+    }
+
+    fn end_everything(&mut self) {
+        for stage in &self.running {
+            let _ = process::kill(&stage.child.pidfd);
+        }
+        // All of them first: what one held another may hold, too.
+        for stage in &self.running {
+            let _ = process::wait(&stage.child);
+        }
+        for stage in self.running.drain(..) {
+            stage.tidy_up(&mut self.estate);
+        }
+        end_strays();
+        self.estate.release();
+    }
+}
+
+/// Ends what stages left: on the bare machine, and where `bwrap` is the stage, its child, which
+/// holds what the stage held. Each round kills what the last one left orphaned.
+fn end_strays() {
+    for _ in 0..64 {
+        kill_strays(&[]);
+        match process::reap() {
+            Ok(Reap::NoChildren) | Err(_) => return,
+            Ok(Reap::Ended(_)) => {}
+            Ok(Reap::Running) => std::thread::sleep(std::time::Duration::from_millis(2)),
         }
     }
-    kill_strays(running);
-    Ok(())
 }
 
 /// Processes that outlived their stage come to the warden, their subreaper. A PID namespace
@@ -269,28 +306,6 @@ fn kill_strays(running: &[Running]) {
             .any(|stage| stage.child.pid.as_raw_nonzero().get() == pid)
         {
             init::kill_tree(pid);
-        }
-    }
-}
-
-fn end_everything(site: &Site<'_>, running: &mut Vec<Running>) {
-    for stage in running.iter() {
-        let _ = process::kill(&stage.child.pidfd);
-    }
-    // All of them first: what one held another may hold, too.
-    for stage in running.iter() {
-        let _ = process::wait(&stage.child);
-    }
-    for stage in running.drain(..) {
-        stage.tidy_up(site.registry);
-    }
-    // Strays of stages on the bare machine; each round kills what the last one left orphaned.
-    for _ in 0..64 {
-        kill_strays(&[]);
-        match process::reap() {
-            Ok(Reap::NoChildren) | Err(_) => return,
-            Ok(Reap::Ended(_)) => {}
-            Ok(Reap::Running) => std::thread::sleep(std::time::Duration::from_millis(2)),
         }
     }
 }
