@@ -27,7 +27,8 @@ impl Waiting {
         let go = place.outside().join(format!("go{number}"));
         let mode = rustix::fs::Mode::from_raw_mode(0o666);
         rustix::fs::mknodat(rustix::fs::CWD, &go, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        let deed = place.outside().join("deed.sh");
+        // One each: a shell may be reading another's.
+        let deed = place.outside().join(format!("deed{number}.sh"));
         std::fs::write(&deed, DEED).unwrap();
         let words = [deed.to_str().unwrap(), go.to_str().unwrap()];
         let mut child = place.spawn(&["run", "--", "sh", words[0], words[1]]);
@@ -36,7 +37,13 @@ impl Waiting {
     }
 
     fn is_up(&mut self) {
-        assert_eq!(self.lines.next().unwrap().unwrap(), "up");
+        let Some(line) = self.lines.next() else {
+            let mut said = String::new();
+            let stderr = self.child.stderr.as_mut().unwrap();
+            std::io::Read::read_to_string(stderr, &mut said).unwrap();
+            panic!("it did not come up: {said}");
+        };
+        assert_eq!(line.unwrap(), "up");
     }
 
     /// Lets it go on to its end: what it says, and its exit code.
