@@ -13,6 +13,7 @@ pub mod caller;
 pub mod cgroup;
 pub mod connect;
 pub mod descriptor;
+pub mod inotify;
 pub mod landlock;
 pub mod lease;
 pub mod mount;

@@ -231,7 +231,7 @@ impl Engine {
         rules.extend(RuleSet::of(network::rules_of(&options.config.network)));
         // Whatever serves as warden serves scripts too.
         let worker = match &options.warden {
-            WardenProgram::ThisProgram => WorkerProgram::CurrentExecutable,
+            WardenProgram::ThisProgram | WardenProgram::Forked(_) => WorkerProgram::CurrentExecutable,
             WardenProgram::At(path) => WorkerProgram::Program {
                 path: path.clone(),
                 arguments: vec![WORKER_ARGUMENT.to_owned()],
@@ -447,10 +447,11 @@ impl Engine {
 }
 
 /// The refusals that are a reason to ask for another try: what was decided about a host is not
-/// asked about again by another name.
+/// asked about again by another name, and what was put back was done already.
 fn worth_a_retry(denials: &[Denial]) -> Vec<Denial> {
-    let not_a_host = |denial: &&Denial| denial.kind != DenialKind::Host;
-    denials.iter().filter(not_a_host).cloned().collect()
+    let not_over =
+        |denial: &&Denial| !matches!(denial.kind, DenialKind::Host | DenialKind::GitSetup);
+    denials.iter().filter(not_over).cloned().collect()
 }
 
 impl How {
@@ -510,6 +511,7 @@ fn refuse_what_is_not_there(config: &Config) -> Result<(), CallError> {
 impl Drop for Engine {
     fn drop(&mut self) {
         let session = self.desk.session.clone();
+        self.desk.tell_settled(&self.jail.settled());
         let calls = self.desk.calls();
         let _ = self.desk.record(|| {
             audit::Record::SessionEnded(audit::SessionEnded {

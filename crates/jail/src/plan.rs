@@ -7,8 +7,10 @@ use ringfence_policy::permissions::{
 };
 
 use crate::error::LaunchError;
+use crate::git::{self, Care, Covers, Known, Setup};
+use crate::startup;
 use crate::surroundings::Surroundings;
-use crate::warden::protocol::{Fence, Groups, RawPath, RunLimits, Sockets, Tmp, World};
+use crate::warden::protocol::{Fence, Groups, Identity, RawPath, RunLimits, Sockets, Tmp, World};
 
 /// The world that a policy needs.
 pub(crate) fn world(sandbox: &SandboxPolicy, limits: &Limits) -> World {
@@ -67,11 +69,64 @@ pub(crate) fn fence(
     let out_of_sight = |path: &&RawPath| tmp != Tmp::Machine && path.to_path().starts_with("/tmp");
     let in_tmp = fence.unix_sockets.iter().filter(out_of_sight);
     fence.sockets_in_tmp = in_tmp.cloned().collect();
-    for root in &roots {
-        let folders = surroundings.git_folders(root);
-        fence.protected.extend(in_git_folders(sandbox, &folders));
-    }
+    protect_git(sandbox, &roots, surroundings, &mut fence.protected);
     Ok(fence)
+}
+
+/// Git's set-up, and files that run by themselves, at the beginning of a run.
+pub(crate) fn git_setup(
+    sandbox: &SandboxPolicy,
+    covers: Covers,
+    owner: &Identity,
+    surroundings: &Surroundings,
+) -> Option<Setup> {
+    let roots = existing_roots(sandbox);
+    if roots.is_empty() {
+        return None;
+    }
+    let known = repositories(&roots, surroundings);
+    let care = Care::of(sandbox, covers);
+    let setup = Setup::of(&roots, &known, care, owner, &surroundings.git);
+    Some(setup.with_start_up(&startup::watched(sandbox, &roots)))
+}
+
+/// What decides what git runs, and what runs by itself, as far as it is there.
+pub(crate) fn git_guarded(sandbox: &SandboxPolicy, surroundings: &Surroundings) -> Vec<PathBuf> {
+    let roots = existing_roots(sandbox);
+    let known = repositories(&roots, surroundings);
+    let care = Care::of(sandbox, Covers::InForce);
+    let mut guarded = git::guarded(&roots, &known, care, &surroundings.git);
+    guarded.extend(startup::existing(
+        &startup::watched(sandbox, &roots),
+        &roots,
+    ));
+    guarded
+}
+
+/// Protects that, and what is protected in a root's own `.git` in those further down as well.
+fn protect_git(
+    sandbox: &SandboxPolicy,
+    roots: &[PathBuf],
+    surroundings: &Surroundings,
+    protected: &mut Vec<RawPath>,
+) {
+    let known = repositories(roots, surroundings);
+    let folders: Vec<PathBuf> = known.iter().filter_map(Known::git_folder).collect();
+    protected.extend(in_git_folders(sandbox, &folders));
+    let guarded = git_guarded(sandbox, surroundings);
+    protected.extend(guarded.iter().map(|path| RawPath::from(path.as_path())));
+}
+
+fn existing_roots(sandbox: &SandboxPolicy) -> Vec<PathBuf> {
+    let roots = sandbox.effective_writable_roots().iter();
+    roots.filter_map(|root| root.canonicalize().ok()).collect()
+}
+
+fn repositories(roots: &[PathBuf], surroundings: &Surroundings) -> Vec<Known> {
+    let roots = roots.iter();
+    roots
+        .flat_map(|root| surroundings.repositories(root))
+        .collect()
 }
 
 /// What is protected in a root's own `.git` is protected in those further down as well.

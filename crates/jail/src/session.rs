@@ -18,6 +18,7 @@ use tokio::sync::Mutex;
 use crate::backend::container::spec::Spec;
 use crate::backend::{Backend, Choice, ContainerOptions, Site, bubblewrap};
 use crate::error::LaunchError;
+use crate::git::{Covers, Mended, Setup};
 use crate::line::{self, Line, Stage, WardenProgram};
 use crate::net::{self, Closed, Gate, Outlet};
 use crate::plan;
@@ -25,7 +26,7 @@ use crate::process::{Output, Process};
 use crate::surroundings::Surroundings;
 use crate::terminal::{Terminal, TerminalSize};
 use crate::warden::CERTIFICATES_INSIDE;
-use crate::warden::protocol::{self, Enclosure, Fence, Identity, Launch, RawPath, Report};
+use crate::warden::protocol::{self, Enclosure, Fence, Identity, Launch, RawPath, Report, World};
 
 /// What a session is opened with.
 #[derive(Debug, Clone)]
@@ -253,9 +254,39 @@ impl Session {
                 Io::Pipes(_) => None,
             },
         };
+        let setup = self.git_setup(confinement, &ground.site);
         let process = start(stage, &launch, io, &ground.site).await?;
         self.prepare_next(&ground).await?;
-        Ok(process.map(|process| process.with_outlet(outlet)))
+        Ok(process.map(|process| process.with_outlet(outlet).with_setup(setup)))
+    }
+
+    /// Git's set-up before a fenced command runs.
+    fn git_setup(&self, confinement: &Confinement, site: &Site) -> Option<Setup> {
+        let Confinement::Fenced { sandbox, .. } = confinement else {
+            return None;
+        };
+        let covers = match site {
+            Site::Native(World::Machine { .. }) => Covers::None,
+            _ => Covers::InForce,
+        };
+        plan::git_setup(sandbox, covers, &self.identity, &self.surroundings)
+    }
+
+    /// What was mended of git's set-up after the runs that had changed it had been told of.
+    pub fn mended_since(&self) -> Vec<Mended> {
+        self.surroundings.git.take_mended()
+    }
+
+    /// The same once every look that is under way has come to its end.
+    pub fn settled(&self) -> Vec<Mended> {
+        self.surroundings.git.settle();
+        self.mended_since()
+    }
+
+    /// The paths in a policy's writable roots that decide what git runs. Patches are kept from them
+    /// as commands are.
+    pub fn guarded(&self, sandbox: &SandboxPolicy) -> Vec<PathBuf> {
+        plan::git_guarded(sandbox, &self.surroundings)
     }
 
     /// Has the next stage made while this command runs, and not before: it would take its core.
@@ -412,6 +443,13 @@ impl Session {
         }
         let last = lines.open.len() - 1;
         Ok(&mut lines.open[last].1)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Whoever ends a session may go on to use git.
+        self.surroundings.git.settle();
     }
 }
 

@@ -3,28 +3,30 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::repositories;
+use crate::git::{self, Known};
 
 /// What a session knows.
 #[derive(Debug, Default)]
 pub(crate) struct Surroundings {
-    git_folders: Mutex<BTreeMap<PathBuf, Vec<PathBuf>>>,
+    repositories: Mutex<BTreeMap<PathBuf, Vec<Known>>>,
+    /// What was seen of git's set-up.
+    pub(crate) git: Arc<git::Memory>,
 }
 
 impl Surroundings {
-    /// The git folders inside a writable root that were there when it was first used and still
+    /// The repositories inside a writable root that were there when it was first used and still
     /// are. What came later was made by commands that may do so, or by the user.
-    pub(crate) fn git_folders(&self, root: &Path) -> Vec<PathBuf> {
+    pub(crate) fn repositories(&self, root: &Path) -> Vec<Known> {
         let mut kept = self
-            .git_folders
+            .repositories
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         kept.entry(root.to_path_buf())
-            .or_insert_with(|| repositories::git_folders(root))
+            .or_insert_with(|| git::known(root))
             .iter()
-            .filter(|folder| folder.is_dir())
+            .filter(|known| known.is_there())
             .cloned()
             .collect()
     }

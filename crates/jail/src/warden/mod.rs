@@ -28,6 +28,7 @@ mod view;
 mod watch;
 mod world;
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
@@ -35,7 +36,7 @@ use std::path::Path;
 
 use ringfence_confine::cgroup::{Controller, Controls, Group, Nest};
 use ringfence_confine::process::{self, Child, Fork, Reap};
-use ringfence_confine::{descriptor, privilege, signal};
+use ringfence_confine::{descriptor, inotify, privilege, signal};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::mark::{self, Attendance, Ledger, Registry};
@@ -57,13 +58,23 @@ pub(crate) use view::NOT_FOR_WRITING;
 
 /// Serves as a warden on standard input, or on a socket of this name. Never returns.
 pub(crate) fn serve(socket: Option<&OsStr>) -> ! {
+    match line(socket) {
+        Ok(harness) => serve_on(harness),
+        Err(_) => process::exit_now(1),
+    }
+}
+
+/// Serves as a warden on a line to the harness. Never returns.
+pub(crate) fn serve_on(harness: OwnedFd) -> ! {
     // First: a signal for the user's process group, or the end of the terminal, would keep it from
     // tidying up. One that leads a session already was put there by whoever started it.
     let _ = rustix::process::setsid();
-    let code = match line(socket).and_then(|harness| run(&harness)) {
+    let code = match run(&harness) {
         Ok(()) => 0,
         Err(_) => 1,
     };
+    // Everything is tidied up: the harness need not wait for what the kernel does now.
+    drop(harness);
     process::exit_now(code)
 }
 
@@ -84,13 +95,18 @@ struct Running {
     told: OwnedFd,
     /// Its control group.
     group: Option<Group>,
+    /// What its guard watches by.
+    events: Option<OwnedFd>,
 }
 
 impl Running {
     /// Tidies up after a stage that has ended.
-    fn tidy_up(&self, registry: Option<&Registry>) {
-        if let Some(registry) = registry {
+    fn tidy_up(self, site: &Site<'_>) {
+        if let Some(registry) = site.registry {
             mark::release_all(&self.told, registry);
+        }
+        if let Some(events) = self.events {
+            site.watches.borrow_mut().give_back(events);
         }
         if let Some(group) = &self.group {
             // A PID namespace leaves nobody; on the bare machine somebody may have got away.
@@ -134,10 +150,13 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
     let site = Site {
         workshop: &workshop,
         registry: registry.as_ref(),
+        watches: RefCell::default(),
     };
     let result = serve_requests(harness, &children, &site, nest.as_mut(), &mut running);
     end_everything(&site, &mut running);
     drop((nest, attendance));
+    // Closing what has watched takes its time.
+    std::mem::forget(site);
     result
 }
 
@@ -145,6 +164,8 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
 struct Site<'a> {
     workshop: &'a Workshop,
     registry: Option<&'a Registry>,
+    /// What the guards of stages watch by.
+    watches: RefCell<inotify::Pool>,
 }
 
 /// Where the control groups of runs are made. Where none can be, other means hold the limits.
@@ -241,6 +262,11 @@ fn fork_stage(
     let (orders_theirs, orders) = descriptor::socket_pair()?;
     let (told, survivor) = descriptor::socket_pair()?;
     let (admitted, admit) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    // A stage without one says what it lacks, if it needs one.
+    let events = match workshop.has_namespaces() {
+        true => site.watches.borrow_mut().take().ok(),
+        false => None,
+    };
     let group = nest.map(Nest::group).transpose()?;
     let controls = match &group {
         Some(group) => group.controls()?,
@@ -266,19 +292,25 @@ fn fork_stage(
                     registry: site.registry,
                     survivor,
                 },
+                events,
                 admitted,
             };
             stage::serve(workshop, &lines, &controls, enclosure)
         }
         Fork::Parent(child) => {
-            let stage = Running { child, told, group };
+            let stage = Running {
+                child,
+                told,
+                group,
+                events,
+            };
             if let Some(group) = &stage.group
                 && let Err(error) = group.admit(stage.child.pid)
             {
                 let _ = process::kill(&stage.child.pidfd);
                 let _ = process::wait(&stage.child);
                 drop(survivor);
-                stage.tidy_up(site.registry);
+                stage.tidy_up(site);
                 return Err(error);
             }
             // The stage waits for this before it forks.
@@ -295,7 +327,7 @@ fn bury(site: &Site<'_>, running: &mut Vec<Running>) -> io::Result<()> {
             .iter()
             .position(|stage| stage.child.pid == ended.pid)
         {
-            running.swap_remove(index).tidy_up(site.registry);
+            running.swap_remove(index).tidy_up(site);
         }
     }
     kill_strays(running);
@@ -325,7 +357,7 @@ fn end_everything(site: &Site<'_>, running: &mut Vec<Running>) {
         let _ = process::wait(&stage.child);
     }
     for stage in running.drain(..) {
-        stage.tidy_up(site.registry);
+        stage.tidy_up(site);
     }
     // Strays of stages on the bare machine; each round kills what the last one left orphaned.
     for _ in 0..64 {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use ringfence_confine::cgroup::Controls;
 use ringfence_confine::privilege::{self, Capabilities};
-use ringfence_confine::{descriptor, landlock, process};
+use ringfence_confine::{descriptor, inotify, landlock, process};
 use rustix::fs::{Mode, OFlags};
 
 use crate::mark::Ledger;
@@ -17,7 +17,7 @@ use super::bubblewrap;
 use super::command::{self, Source, Waiting};
 use super::confinement::Confinement;
 use super::connections::Connections;
-use super::guard::{Guard, Why};
+use super::guard::{self, Guard, Why};
 use super::init;
 use super::lookout::Lookout;
 use super::protocol::{self, Enclosure, Failure, Fence, Launch, Report, Sockets, Step, World};
@@ -35,6 +35,8 @@ pub(super) struct Lines<'a> {
     pub(super) harness: OwnedFd,
     /// Where is written down what is placed in the user's folders.
     pub(super) ledger: Ledger<'a>,
+    /// What the guard watches by, kept by the warden.
+    pub(super) events: Option<OwnedFd>,
     /// Closed by the warden once the stage is in its control group.
     pub(super) admitted: OwnedFd,
     /// Where the run's own outlet answers, if it has one.
@@ -132,7 +134,12 @@ impl Stage<'_> {
         let guard = match (&self.enclosure.fence, self.workshop.has_namespaces()) {
             (Some(fence), true) => {
                 let canvas = Canvas::prepare().map_err(failed)?;
-                Some(canvas.paint(fence, &lines.ledger)?)
+                let events = lines
+                    .events
+                    .as_ref()
+                    .map_or_else(inotify::instance, OwnedFd::try_clone);
+                let guard = Guard::new(events.map_err(|error| guard::unwatched(&error))?);
+                Some(canvas.paint(fence, &lines.ledger, guard)?)
             }
             (Some(fence), false) if self.workshop.world == World::Container => {
                 Some(Guard::over_covers(fence)?)
