@@ -328,7 +328,7 @@ fn open_with(
         own_uid(),
         places.environment.get("SHELL").map(String::as_str),
     )?;
-    let private = [&places.config_home, &places.state_home]
+    let private = [&places.config_home, &places.state_home, &config.audit.dir]
         .into_iter()
         .flatten()
         .cloned();
@@ -344,7 +344,8 @@ fn open_with(
         private: private.collect(),
         scratch: places.cache_home.map(|cache| {
             cache
-                .join("outputs")
+                // Whoever knows no name in it finds none.
+                .join("outputs-by-name")
                 .join(ringfence::identifier::random("out"))
         }),
         journals: places

@@ -44,6 +44,22 @@ const BY_GROUP: &[Case] = &[
         told: ("memory", "limits.memory_bytes", 64 * MIB, "enforced"),
     },
     Case {
+        name: "CPU time of children that nobody waits for",
+        settings: &[("LIMITS_CPU_SECONDS", "1")],
+        hits: "exec python3 -c '
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+until = time.monotonic() + 20
+while time.monotonic() < until:
+    if os.fork() == 0:
+        while time.process_time() < 0.03: pass
+        os._exit(0)
+    time.sleep(0.03)
+'",
+        stays_below: "true",
+        told: ("cpu-time", "limits.cpu_seconds", 1000, "enforced"),
+    },
+    Case {
         name: "processes",
         settings: &[("LIMITS_PROCESSES", "16")],
         hits: "exec sh -c 'for i in $(seq 32); do sleep 5 & done'",
@@ -188,6 +204,33 @@ fn check(case: &Case) {
 #[test]
 fn each_limit_is_hit_and_named() {
     ALWAYS.iter().for_each(check);
+}
+
+/// Asks for a segment of shared memory of so many MiB, and for a file of as many.
+fn shared_memory(mib: u64) -> String {
+    format!(
+        "python3 -c '
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+segment = libc.shmget(0, {mib} << 20, 0o1600)
+print(\"segment\", segment >= 0)
+try:
+    with open(\"/dev/shm/file\", \"wb\") as file: file.write(bytes({mib} << 20))
+    print(\"file True\")
+except OSError: print(\"file False\")
+'"
+    )
+}
+
+#[test]
+fn memory_that_outlives_its_run_is_bounded() {
+    let place = Place::new();
+    let settings = &[("LIMITS_TMP_BYTES", "8388608")];
+    for (mib, fits) in [(4, "True"), (16, "False")] {
+        let reply = call(&place, settings, &shared_memory(mib));
+        let told = format!("segment {fits}\\nfile {fits}\\n");
+        assert!(reply.to_string().contains(&told), "{reply:#}");
+    }
 }
 
 #[test]

@@ -201,3 +201,29 @@ async fn sockets_that_come_into_being_between_calls_are_out_of_reach_too() {
         assert_eq!(reply["stdout"], "refused\n", "{reply}");
     }
 }
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_session_finds_no_outputs_but_its_own() {
+    let place = Place::new();
+    let outputs = place.home().join(".cache/ringfence/outputs-by-name");
+    let session = |name: &str| {
+        let opening = Opening {
+            scratch: Some(outputs.join(name)),
+            ..Opening::default()
+        };
+        opening.engine(&place, &place.work())
+    };
+    let (own, other) = (session("out_own"), session("out_other"));
+    let long = "seq 100000; echo the end";
+    let reply = bash(&own, long).await;
+    let path = reply["rawOutputPath"].as_str().unwrap().to_owned();
+    let read = bash(&own, &format!("tail -n 1 {path}")).await;
+    assert_eq!(read["stdout"], "the end\n", "{read}");
+    let look = format!(
+        "ls {0} || find {0} -type f || chmod 755 {0}; cat {0}/*/*",
+        outputs.display()
+    );
+    let found = bash(&other, &look).await;
+    assert_eq!(found["stdout"], "", "{found}");
+    assert_ne!(found["exitCode"], 0, "{found}");
+}

@@ -26,6 +26,8 @@ pub enum Controller {
     Memory,
     /// Processes and threads alive at once.
     Pids,
+    /// Nothing: it counts the CPU time of all processes, ended ones included.
+    CpuTime,
 }
 
 impl Controller {
@@ -34,7 +36,13 @@ impl Controller {
         match self {
             Self::Memory => "memory",
             Self::Pids => "pids",
+            Self::CpuTime => "cpuacct",
         }
+    }
+
+    /// Whether every group of version 2 has it, without its being passed on.
+    const fn is_everywhere(self) -> bool {
+        matches!(self, Self::CpuTime)
     }
 }
 
@@ -158,6 +166,7 @@ impl Folder {
             let all: Vec<String> = self
                 .controllers
                 .iter()
+                .filter(|controller| !controller.is_everywhere())
                 .map(|controller| format!("+{controller}"))
                 .collect();
             let written = write_at(&self.open, "cgroup.subtree_control", &all.join(" "));
@@ -201,6 +210,7 @@ impl Group {
             for controller in &part.controllers {
                 match controller {
                     Controller::Memory => controls.memory = Some(Memory::open(part)?),
+                    Controller::CpuTime => controls.cpu_time = Some(CpuTime::open(part)?),
                     Controller::Pids => {
                         controls.pids = Some(Pids {
                             most: open_control(&part.open, "pids.max", OFlags::WRONLY)?,
@@ -256,6 +266,42 @@ impl Group {
 pub struct Controls {
     memory: Option<Memory>,
     pids: Option<Pids>,
+    cpu_time: Option<CpuTime>,
+}
+
+/// The CPU time that a group has used.
+#[derive(Debug)]
+pub struct CpuTime {
+    usage: OwnedFd,
+    version: Version,
+}
+
+impl CpuTime {
+    fn open(part: &Part) -> io::Result<Self> {
+        let name = match part.version {
+            Version::Two => "cpu.stat",
+            Version::One => "cpuacct.usage",
+        };
+        Ok(Self {
+            usage: open_control(&part.open, name, OFlags::RDONLY)?,
+            version: part.version,
+        })
+    }
+
+    fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            usage: self.usage.try_clone()?,
+            version: self.version,
+        })
+    }
+
+    /// How much that is by now.
+    pub fn used(&self) -> Duration {
+        match self.version {
+            Version::Two => Duration::from_micros(counted(&self.usage, "usage_usec")),
+            Version::One => Duration::from_nanos(counted(&self.usage, "")),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -303,8 +349,8 @@ impl Memory {
 }
 
 /// The controls of a group on their way into another program: the numbers of their descriptors,
-/// negative for one that is not there, and whether memory is of version 2.
-pub type Handed = ([RawFd; 5], bool);
+/// negative for one that is not there, and whether memory and CPU time are of version 2.
+pub type Handed = ([RawFd; 6], [bool; 2]);
 
 impl Controls {
     /// Leaves the controls open for the program that this process is about to become.
@@ -317,20 +363,27 @@ impl Controls {
             memory.map(|memory| &memory.events),
             pids.map(|pids| &pids.most),
             pids.map(|pids| &pids.events),
+            self.cpu_time.as_ref().map(|cpu_time| &cpu_time.usage),
         ];
         for control in controls.into_iter().flatten() {
             rustix::io::fcntl_setfd(control, rustix::io::FdFlags::empty())?;
         }
         let numbers = controls.map(|control| control.map_or(-1, AsRawFd::as_raw_fd));
-        let version_two = memory.is_some_and(|memory| memory.version == Version::Two);
-        Ok((numbers, version_two))
+        let versions = [
+            memory.map(|memory| memory.version),
+            self.cpu_time.as_ref().map(|cpu_time| cpu_time.version),
+        ];
+        Ok((
+            numbers,
+            versions.map(|version| version == Some(Version::Two)),
+        ))
     }
 
     /// The controls that the program before this one in the process handed over.
     ///
     /// # Safety
     /// They must have been, and nobody else may have taken them.
-    pub unsafe fn taken_over((numbers, version_two): Handed) -> Self {
+    pub unsafe fn taken_over((numbers, are_version_two): Handed) -> Self {
         let mut controls = numbers.map(|number| {
             // SAFETY: passed on to the caller.
             let control = (number >= 0).then(|| unsafe { OwnedFd::from_raw_fd(number) });
@@ -339,12 +392,9 @@ impl Controls {
             }
             control
         });
-        let version = if version_two {
-            Version::Two
-        } else {
-            Version::One
-        };
-        let [most, swap, events, processes, process_events] = controls.each_mut();
+        let [version, cpu_version] =
+            are_version_two.map(|is_two| if is_two { Version::Two } else { Version::One });
+        let [most, swap, events, processes, process_events, usage] = controls.each_mut();
         let memory = most.take().zip(events.take());
         let pids = processes.take().zip(process_events.take());
         Self {
@@ -355,7 +405,16 @@ impl Controls {
                 version,
             }),
             pids: pids.map(|(most, events)| Pids { most, events }),
+            cpu_time: usage.take().map(|usage| CpuTime {
+                usage,
+                version: cpu_version,
+            }),
         }
+    }
+
+    /// A meter of the CPU time, where the group has one.
+    pub fn cpu_time(&self) -> io::Result<Option<CpuTime>> {
+        self.cpu_time.as_ref().map(CpuTime::try_clone).transpose()
     }
 
     /// Whether the group bounds this.
@@ -363,6 +422,7 @@ impl Controls {
         match controller {
             Controller::Memory => self.memory.is_some(),
             Controller::Pids => self.pids.is_some(),
+            Controller::CpuTime => self.cpu_time.is_some(),
         }
     }
 

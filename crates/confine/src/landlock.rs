@@ -216,3 +216,54 @@ impl Grant {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+
+    use super::*;
+    use crate::{privilege, process};
+
+    #[test]
+    fn a_scope_keeps_from_the_names_of_others_and_from_nothing_else() {
+        if version() < 6 {
+            return;
+        }
+        let name = |whose: &str| {
+            let name = format!("landlock-{}-{whose}", std::process::id());
+            SocketAddr::from_abstract_name(name).unwrap()
+        };
+        let (others, own) = (name("others"), name("own"));
+        let _listener = UnixListener::bind_addr(&others).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        for part in ["one", "two"] {
+            std::fs::create_dir(folder.path().join(part)).unwrap();
+        }
+        std::fs::write(folder.path().join("one/file"), "").unwrap();
+        let body = || -> io::Result<(bool, bool, bool)> {
+            privilege::no_new_privs()?;
+            scope_abstract_sockets()?;
+            let _own = UnixListener::bind_addr(&own)?;
+            let moved = std::fs::rename(
+                folder.path().join("one/file"),
+                folder.path().join("two/file"),
+            );
+            Ok((
+                UnixStream::connect_addr(&others).is_ok(),
+                UnixStream::connect_addr(&own).is_ok(),
+                moved.is_ok(),
+            ))
+        };
+        // SAFETY: the child makes system calls and exits.
+        let code = match unsafe { process::fork() }.unwrap() {
+            process::Fork::Child => process::exit_now(match body() {
+                Ok((false, true, true)) => 0,
+                Ok(_) => 1,
+                Err(_) => 2,
+            }),
+            process::Fork::Parent(child) => process::wait(&child).unwrap().code(),
+        };
+        assert_eq!(code, Some(0));
+    }
+}

@@ -143,6 +143,19 @@ pub fn kernel_version() -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
+/// Bounds shared memory segments, all together, and the number of message queues in the calling
+/// process's IPC namespace.
+pub fn bound_shared_memory(bytes: Option<u64>, queues: u32) -> io::Result<()> {
+    // SAFETY: the call takes a number.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    let page = u64::try_from(page).unwrap_or(4096).max(1);
+    std::fs::write("/proc/sys/kernel/msgmni", queues.to_string())?;
+    match bytes {
+        Some(bytes) => std::fs::write("/proc/sys/kernel/shmall", (bytes / page).to_string()),
+        None => Ok(()),
+    }
+}
+
 /// A socket that listens on an address of the loopback of the calling process's network namespace,
 /// on a port of the kernel's choosing. It keeps answering there wherever its descriptor goes.
 pub fn listen_on_loopback(address: std::net::Ipv4Addr) -> io::Result<OwnedFd> {

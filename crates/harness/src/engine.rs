@@ -10,7 +10,7 @@ mod keep;
 mod record;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Duration;
@@ -219,6 +219,12 @@ impl Engine {
             .sandbox
             .policy(&options.workspace, options.home.as_deref());
         sandbox.denied_reads.extend(options.private);
+        // Where it lies in a writable root, nobody inside may make it one that can be listed.
+        let outputs = options.scratch.as_ref().and_then(|own| own.parent());
+        let roots = sandbox.effective_writable_roots();
+        let outputs = outputs.filter(|path| roots.iter().any(|root| path.starts_with(root)));
+        let outputs = outputs.map(Path::to_path_buf);
+        sandbox.protected_paths.extend(outputs);
         let injections = Injections::read(&options.config.network, &options.environment)?;
         let terminator = network::terminator(&options.config.network, &options.environment)?;
         let mut rules = options.rules;

@@ -136,7 +136,7 @@ async fn try_bubblewrap() -> Result<(String, u64), LaunchError> {
             bwrap: RawPath::from(bwrap.as_path()),
             own_network: true,
             tmp_bytes: None,
-            groups: Groups::No,
+            groups: Groups::default(),
         },
         identity: identity(Path::new("/"))?,
         furniture: Furniture::default(),
@@ -246,7 +246,7 @@ async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
         world: World::Namespaces {
             own_network,
             tmp_bytes: None,
-            groups: Groups::No,
+            groups: Groups::default(),
         },
         identity,
         furniture: Furniture::default(),

@@ -29,10 +29,14 @@ pub(crate) fn machine(limits: &Limits) -> World {
 }
 
 fn groups(limits: &Limits) -> Groups {
-    match (limits.control_groups, limits.memory_bytes, limits.processes) {
-        (ControlGroups::Off, ..) | (ControlGroups::Auto, None, None) => Groups::No,
-        (ControlGroups::Auto, Some(_), _) => Groups::ProcessesAndMemory,
-        (ControlGroups::Auto, None, Some(_)) => Groups::Processes,
+    if limits.control_groups == ControlGroups::Off {
+        return Groups::default();
+    }
+    let (memory, cpu_time) = (limits.memory_bytes.is_some(), limits.cpu_time.is_some());
+    Groups {
+        processes: limits.processes.is_some() || memory || cpu_time,
+        memory,
+        cpu_time,
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Opening {
     pub events: EventSink,
     /// Where rules are kept; those that are there hold.
     pub rules_file: Option<PathBuf>,
+    /// Where long outputs go.
+    pub scratch: Option<PathBuf>,
 }
 
 impl Default for Opening {
@@ -32,6 +34,7 @@ impl Default for Opening {
             approver: Arc::new(Scripted::ApproveAll),
             events: ringfence::event::nowhere(),
             rules_file: None,
+            scratch: None,
         }
     }
 }
@@ -57,7 +60,7 @@ impl Opening {
             rules_file: self.rules_file,
             shell: detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap(),
             audit: None,
-            scratch: None,
+            scratch: self.scratch,
             journals: None,
             marks: Some(home.join(".local/state/ringfence/marks")),
             launches: ringfence::jail::Launches::Many,

@@ -124,7 +124,7 @@ fn of_version_2(
         .find(|folder| {
             controllers
                 .iter()
-                .all(|each| passes_on(folder, each.name()))
+                .all(|each| each.is_everywhere() || passes_on(folder, each.name()))
         })
         .ok_or_else(|| {
             let names = names(controllers);

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Where such files are kept, and how large one may get.
@@ -25,7 +25,7 @@ pub(super) struct Spill {
 impl Spill {
     /// Starts a file with what has come so far.
     pub(super) fn start(place: &SpillPlace, name: &str, so_far: &[u8]) -> io::Result<Self> {
-        std::fs::create_dir_all(&place.folder)?;
+        make_folder(&place.folder)?;
         let path = place.folder.join(format!("{name}.txt"));
         let file = OpenOptions::new()
             .write(true)
@@ -55,4 +55,24 @@ impl Spill {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Makes a session's folder. The one that it is in, where those of other sessions are too, can be
+/// entered and not listed: what commands of one session may read here is what they were told of.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    if let Some(parent) = folder.parent()
+        && !parent.exists()
+    {
+        if let Some(above) = parent.parent() {
+            std::fs::create_dir_all(above)?;
+        }
+        match std::fs::DirBuilder::new().mode(0o311).create(parent) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o711)
+        .create(folder)
 }

@@ -83,6 +83,9 @@ fn arguments(world: &World, root: bool) -> Vec<String> {
     }
     arguments.extend(["--perms", "1777", "--tmpfs", "/run/tmp"]);
     arguments.extend(["--dev", "/run/dev"]);
+    if let Some(size) = &size {
+        arguments.extend(["--size", size]);
+    }
     arguments.extend(["--perms", "1777", "--tmpfs", "/run/dev/shm"]);
     arguments.into_iter().map(str::to_owned).collect()
 }
@@ -121,17 +124,25 @@ mod tests {
             bwrap: RawPath::from(Path::new("/usr/bin/bwrap")),
             own_network,
             tmp_bytes,
-            groups: Groups::No,
+            groups: Groups::default(),
         };
         let common = "--dev-bind / / --perms 0755 --tmpfs /run";
-        let rest = "--perms 1777 --tmpfs /run/tmp --dev /run/dev --perms 1777 --tmpfs /run/dev/shm";
+        let rest = |size: &str| {
+            format!(
+                "{size}--perms 1777 --tmpfs /run/tmp --dev /run/dev \
+                 {size}--perms 1777 --tmpfs /run/dev/shm"
+            )
+        };
         for (world, root, expected) in [
             (
                 world(true, Some(4096)),
                 false,
-                format!("--unshare-net --unshare-user {common} --size 4096 {rest}"),
+                format!(
+                    "--unshare-net --unshare-user {common} {}",
+                    rest("--size 4096 ")
+                ),
             ),
-            (world(false, None), true, format!("{common} {rest}")),
+            (world(false, None), true, format!("{common} {}", rest(""))),
         ] {
             let expected = format!("--unshare-ipc --unshare-uts {expected}");
             assert_eq!(arguments(&world, root).join(" "), expected);

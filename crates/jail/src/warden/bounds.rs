@@ -48,7 +48,7 @@ pub(super) fn set(
             bound_process_ids(most).map_err(failed("processes"))?;
         }
     }
-    Watch::new(limits, workshop.owns_its_pids()).map_err(failed(
+    Watch::new(limits, controls, workshop.owns_its_pids()).map_err(failed(
         "limits.disk_bytes: this kernel does not count what processes write",
     ))
 }

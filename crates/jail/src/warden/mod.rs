@@ -177,18 +177,23 @@ struct Stages<'a> {
 
 /// Where the control groups of runs are made. Where none can be, other means hold the limits.
 fn nest(groups: Groups) -> Option<Nest> {
-    let controllers: &[Controller] = match groups {
-        Groups::No => return None,
-        Groups::Processes => &[Controller::Pids],
-        Groups::ProcessesAndMemory => &[Controller::Pids, Controller::Memory],
-    };
-    // One of the two is better than none.
-    Nest::make(controllers)
-        .or_else(|refused| match controllers {
-            [first, _] => Nest::make(&[*first]),
-            _ => Err(refused),
-        })
-        .ok()
+    let wanted = [
+        (groups.processes, Controller::Pids),
+        (groups.cpu_time, Controller::CpuTime),
+        (groups.memory, Controller::Memory),
+    ];
+    let mut controllers: Vec<Controller> = wanted
+        .into_iter()
+        .filter_map(|(is_wanted, controller)| is_wanted.then_some(controller))
+        .collect();
+    // Some are better than none.
+    while !controllers.is_empty() {
+        if let Ok(nest) = Nest::make(&controllers) {
+            return Some(nest);
+        }
+        controllers.pop();
+    }
+    None
 }
 
 /// Answers requests for stages and buries the dead, until the harness is gone.

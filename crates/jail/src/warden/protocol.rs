@@ -93,20 +93,20 @@ impl World {
             | Self::Bubblewrap { groups, .. }
             | Self::Machine { groups } => *groups,
             // The warden of the one has made them; the engine of the other has its own.
-            Self::BubblewrapRun | Self::Container => Groups::No,
+            Self::BubblewrapRun | Self::Container => Groups::default(),
         }
     }
 }
 
-/// Which control groups a run shall have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Groups {
-    /// None.
-    No,
+/// Which control groups a run shall have, where some can be made: each costs something to make.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Groups {
     /// One that bounds and counts its processes.
-    Processes,
-    /// That, and one that bounds its memory, which costs more to make.
-    ProcessesAndMemory,
+    pub(crate) processes: bool,
+    /// One that bounds its memory.
+    pub(crate) memory: bool,
+    /// One that counts its CPU time.
+    pub(crate) cpu_time: bool,
 }
 
 /// Whom the commands run as.

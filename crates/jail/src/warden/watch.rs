@@ -1,14 +1,16 @@
 //! The watch over a run: limits that the kernel does not enforce for a whole run are measured by
 //! its init, which ends the run when one is passed.
 //!
-//! CPU time and what was written to disks are sums over processes: those that live, as `/proc`
-//! tells, and those that have ended, which the kernel adds to whoever waited for them and in the
-//! end to the init.
+//! CPU time is counted by the run's control group, where it has one. Otherwise it is, as what was
+//! written to disks is everywhere, a sum over processes: those that live, as `/proc` tells, and
+//! those that have ended, which the kernel adds to whoever waited for them and in the end to the
+//! init. One that nobody waits for, since its parent ignores its end, is on no such list.
 
 use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
 
+use ringfence_confine::cgroup::{Controls, CpuTime};
 use ringfence_policy::permissions::Limit;
 use rustix::event::Timespec;
 
@@ -28,6 +30,8 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub(super) struct Watch {
     cpu: Option<Duration>,
+    /// The meter of the group, and what it said when the command started.
+    meter: Option<(CpuTime, Duration)>,
     disk: Option<u64>,
     wall: Option<Duration>,
     deadline: Option<Instant>,
@@ -38,13 +42,14 @@ pub(super) struct Watch {
 impl Watch {
     /// A watch over a run that is yet to begin. Fails where the kernel does not count what is to be
     /// watched.
-    pub(super) fn new(limits: &RunLimits, own_pids: bool) -> io::Result<Self> {
+    pub(super) fn new(limits: &RunLimits, controls: &Controls, own_pids: bool) -> io::Result<Self> {
         if limits.disk_bytes.is_some() {
             written_by("self").ok_or(io::ErrorKind::Unsupported)?;
         }
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Ok(Self {
             cpu: limits.cpu_seconds.map(Duration::from_secs),
+            meter: controls.cpu_time()?.map(|meter| (meter, Duration::ZERO)),
             disk: limits.disk_bytes,
             wall: limits.wall_millis.map(Duration::from_millis),
             deadline: None,
@@ -56,6 +61,9 @@ impl Watch {
     /// The command has started, and so has its clock.
     pub(super) fn begin(&mut self) {
         self.deadline = self.wall.and_then(|wall| Instant::now().checked_add(wall));
+        if let Some((meter, at_the_start)) = &mut self.meter {
+            *at_the_start = meter.used();
+        }
     }
 
     /// The limit that has been passed, if any, and otherwise how long there is no need to look
@@ -107,6 +115,9 @@ impl Watch {
     }
 
     fn cpu_used(&self) -> Duration {
+        if let Some((meter, at_the_start)) = &self.meter {
+            return meter.used().saturating_sub(*at_the_start);
+        }
         let of_the_living: Duration = init::others(self.own_pids)
             .iter()
             .filter_map(|pid| cpu_of(*pid))

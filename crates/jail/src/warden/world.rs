@@ -164,10 +164,14 @@ pub(super) fn make(boot: &Boot) -> Result<Workshop, Failure> {
             ..
         } => {
             enter_namespaces(&boot.identity, *own_network)?;
+            bound_shared_memory(*tmp_bytes);
             furnish(*tmp_bytes, &boot.furniture).map_err(unfinished)?;
         }
         // The rest of the workshop came with the namespaces.
-        World::Bubblewrap { bwrap, .. } => {
+        World::Bubblewrap {
+            bwrap, tmp_bytes, ..
+        } => {
+            bound_shared_memory(*tmp_bytes);
             make_covers().map_err(unfinished)?;
             super::bubblewrap::try_out(bwrap)?;
         }
@@ -206,6 +210,13 @@ fn enter_namespaces(identity: &Identity, own_network: bool) -> Result<(), Failur
     Ok(())
 }
 
+/// Bounds what commands can leave behind in memory in the session's own IPC namespace. A kernel that
+/// does not let its owner do that (before 6.10), and `bwrap` for an ordinary user, go without.
+fn bound_shared_memory(bytes: Option<u64>) {
+    const QUEUES: u32 = 256;
+    let _ = namespace::bound_shared_memory(bytes, QUEUES);
+}
+
 type Unfinished = (io::Error, &'static str);
 
 /// Builds the workshop.
@@ -233,7 +244,7 @@ fn furnish(tmp_bytes: Option<u64>, furniture: &Furniture) -> Result<(), Unfinish
         DEV,
     )
     .map_err(about(DEV))?;
-    furnish_dev(&devices).map_err(about("the minimal /dev"))
+    furnish_dev(&devices, tmp_bytes).map_err(about("the minimal /dev"))
 }
 
 /// The certificates, where every run will see them: what covers `/run` has them in it.
@@ -299,7 +310,10 @@ fn clone_devices() -> io::Result<Vec<(&'static str, std::os::fd::OwnedFd)>> {
     Ok(devices)
 }
 
-fn furnish_dev(devices: &[(&'static str, std::os::fd::OwnedFd)]) -> io::Result<()> {
+fn furnish_dev(
+    devices: &[(&'static str, std::os::fd::OwnedFd)],
+    tmp_bytes: Option<u64>,
+) -> io::Result<()> {
     let dev = Path::new(DEV);
     for (name, tree) in devices {
         let path = dev.join(name);
@@ -317,7 +331,7 @@ fn furnish_dev(devices: &[(&'static str, std::os::fd::OwnedFd)]) -> io::Result<(
     )?;
     let shared_memory = mount::new_tmpfs(
         "1777",
-        None,
+        tmp_bytes,
         Attributes::MOUNT_ATTR_NOSUID | Attributes::MOUNT_ATTR_NODEV,
     )?;
     for (name, tree) in [("pts", terminals), ("shm", shared_memory)] {
