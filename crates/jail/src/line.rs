@@ -50,6 +50,11 @@ pub(crate) trait Keeper: Send + Sync {
     /// The line is closed, and the warden ends by itself: waits for that, and makes sure of it.
     fn end(&mut self);
 
+    /// Whether what it was started with is as it was. One that is not starts nothing more.
+    fn is_whole(&self) -> bool {
+        true
+    }
+
     /// What the means that the warden was started by had to say, once it is gone.
     fn said(&mut self) -> Option<String> {
         None
@@ -113,6 +118,9 @@ impl Line {
 
     /// Takes a stage that lives. One that was made ahead may have been killed since.
     pub(crate) async fn stage(&mut self) -> Result<Stage, LaunchError> {
+        if !self.keeper.is_whole() {
+            return Err(LaunchError::WardenGone);
+        }
         for _ in 0..3 {
             let stage = self.next_stage().await?;
             if !gone_within(&stage.pidfd, Duration::ZERO) {
