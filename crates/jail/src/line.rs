@@ -65,6 +65,11 @@ pub(crate) trait Keeper: Send + Sync {
     /// The line is closed, and the warden ends by itself: makes sure of it.
     fn end(&mut self, farewell: Farewell);
 
+    /// Whether what it was started with is as it was. One that is not starts nothing more.
+    fn is_whole(&self) -> bool {
+        true
+    }
+
     /// What the means that the warden was started by had to say, once it is gone.
     fn said(&mut self) -> Option<String> {
         None
@@ -130,6 +135,9 @@ impl Line {
     /// Takes a stage for a run like this that lives. One that was made ahead may be for another
     /// one, and it may have been killed since.
     pub(crate) async fn stage(&mut self, enclosure: &Enclosure) -> Result<Stage, LaunchError> {
+        if !self.keeper.is_whole() {
+            return Err(LaunchError::WardenGone);
+        }
         if self
             .on_the_way
             .as_ref()

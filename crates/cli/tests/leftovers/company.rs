@@ -54,6 +54,14 @@ impl Waiting {
     }
 }
 
+impl Drop for Waiting {
+    /// A test that fails leaves nothing running either.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 #[test]
 fn eight_at_once_come_and_go_in_any_order() {
     let place = Place::new();

@@ -72,6 +72,7 @@ pub const CONDUCTS: &[Conduct] = &[
     ),
     conduct!(locks_taken_inside_are_in_nobodys_way, WITH_MARKS),
     conduct!(names_that_somebody_fills_are_theirs, WITH_MARKS),
+    conduct!(a_name_that_somebody_frees_is_held_again, WITH_MARKS),
     conduct!(a_container_that_is_stopped_is_replaced, IN_A_CONTAINER),
     conduct!(an_engine_that_is_killed_leaves_nothing, IN_A_CONTAINER),
     conduct!(a_missing_image_is_named, IN_A_CONTAINER),
@@ -251,6 +252,22 @@ async fn names_that_somebody_fills_are_theirs(fence: Fence) {
     );
     let kept = scratch.workspace().join(".vscode/settings.json");
     assert_eq!(std::fs::read_to_string(kept).expect("kept"), "theirs");
+}
+
+/// Somebody outside removes a name that is held: the next run does not get it.
+async fn a_name_that_somebody_frees_is_held_again(fence: Fence) {
+    let (process, _) = start(&fence, &endless("echo ready; exec sleep 1000")).await;
+    std::fs::remove_dir(fence.workspace().join(".vscode")).expect("an empty folder");
+    let deed = "mkdir .vscode; echo x > .vscode/x; mkdir other && echo other; rm -r deed.sh other";
+    let tried = fence.run(Deed::Shell(deed)).await.expect("launch");
+    assert!(tried.text.contains("other\n"), "{tried:?}");
+    assert!(!fence.workspace().join(".vscode/x").exists(), "{tried:?}");
+    drop(process);
+    let Fence {
+        session, scratch, ..
+    } = fence;
+    drop(session);
+    assert_eq!(names_in(&scratch.workspace()), Vec::<String>::new());
 }
 
 fn names_in(folder: &std::path::Path) -> Vec<String> {

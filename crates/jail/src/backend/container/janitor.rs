@@ -5,6 +5,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -71,12 +72,12 @@ impl Janitor {
     }
 
     /// Makes the marks that a container needs, each with the root that it is in. The janitor has the
-    /// locks on them.
+    /// locks on them. Says which nodes stand at the paths now.
     pub(super) fn hold(
         &mut self,
         absent: &[(PathBuf, PathBuf)],
         registry: Option<&Path>,
-    ) -> Result<(), LaunchError> {
+    ) -> Result<Vec<Standing>, LaunchError> {
         let Some(survivor) = self.line.take() else {
             return Err(LaunchError::WardenGone);
         };
@@ -101,7 +102,8 @@ impl Janitor {
             descriptor::send(&ledger.survivor, b"!", &some).map_err(LaunchError::Warden)?;
         }
         self.line = Some(ledger.survivor);
-        Ok(())
+        let paths = absent.iter().map(|(_, path)| path);
+        Ok(paths.filter_map(|path| Standing::at(path)).collect())
     }
 
     /// Has the container removed, and waits for that.
@@ -111,6 +113,28 @@ impl Janitor {
             let _ = self.child.kill();
         }
         let _ = self.child.wait();
+    }
+}
+
+/// What stands at a path.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Standing {
+    path: PathBuf,
+    node: (u64, u64),
+}
+
+impl Standing {
+    fn at(path: &Path) -> Option<Self> {
+        let metadata = path.symlink_metadata().ok()?;
+        Some(Self {
+            path: path.to_path_buf(),
+            node: (metadata.dev(), metadata.ino()),
+        })
+    }
+
+    /// Whether it still does.
+    pub(super) fn stands(&self) -> bool {
+        Self::at(&self.path).as_ref() == Some(self)
     }
 }
 

@@ -29,7 +29,7 @@ use crate::warden::protocol::{Boot, Enclosure, RawPath};
 use bundle::Bundle;
 pub use engine::Engine;
 use engine::Found;
-use janitor::Janitor;
+use janitor::{Janitor, Standing};
 use spec::Spec;
 use trace::Trace;
 
@@ -152,9 +152,10 @@ impl Starting {
             trace,
             first: None,
             janitor: Some(janitor),
+            marks: Vec::new(),
         };
         if let Some(janitor) = &mut keeper.janitor {
-            janitor.hold(&self.spec.absent, self.marks.as_deref())?;
+            keeper.marks = janitor.hold(&self.spec.absent, self.marks.as_deref())?;
         }
         let ran = keeper
             .found
@@ -201,6 +202,8 @@ struct ContainerKeeper {
     /// The container's first process.
     first: Option<OwnedFd>,
     janitor: Option<Janitor>,
+    /// The marks that it was made with: the mount over one that somebody removes goes with it.
+    marks: Vec<Standing>,
 }
 
 impl Keeper for ContainerKeeper {
@@ -211,6 +214,10 @@ impl Keeper for ContainerKeeper {
         if let Some(mut janitor) = self.janitor.take() {
             janitor.dismiss();
         }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.marks.iter().all(Standing::stands)
     }
 }
 
