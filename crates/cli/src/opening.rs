@@ -248,6 +248,11 @@ fn open_with(
     events: EventSink,
     recorded: Recorded,
 ) -> Result<Engine> {
+    // First, while there is little to copy; it gets ready while the rest is read.
+    let warden = match (caller, recorded) {
+        (Caller::Person, Recorded::Yes) => WardenProgram::fork_now(),
+        _ => WardenProgram::ThisProgram,
+    };
     let places = Places::find(common.cwd.as_deref())?;
     let resolved = places.resolve(flag_values(common)?)?;
     for refused in &resolved.refused {
@@ -302,7 +307,7 @@ fn open_with(
         audit,
         approver: approver(common.approve),
         events,
-        warden: WardenProgram::ThisProgram,
+        warden,
         front: "cli",
     })?;
     Ok(engine)

@@ -9,8 +9,11 @@
 #![allow(unsafe_code)]
 
 pub mod account;
+pub mod caller;
 pub mod cgroup;
+pub mod connect;
 pub mod descriptor;
+pub mod inotify;
 pub mod landlock;
 pub mod lease;
 pub mod mount;
@@ -21,3 +24,4 @@ pub mod process;
 pub mod rlimit;
 pub mod seccomp;
 pub mod signal;
+pub mod unix_diag;

@@ -50,6 +50,8 @@ pub enum DenialKind {
     Network,
     /// A host, by the proxy: it was judged, and asked about if it could be.
     Host,
+    /// A unix socket, by its path.
+    Socket,
     /// A system call.
     SystemCall,
     /// A change of what git runs for the user, which was put back.
@@ -64,6 +66,7 @@ impl Denial {
         match self.kind {
             DenialKind::Write => format!("writing {}: {}", self.subject, self.reason),
             DenialKind::Read => format!("reading {}: {}", self.subject, self.reason),
+            DenialKind::Socket => format!("connecting to {}: {}", self.subject, self.reason),
             DenialKind::Network
             | DenialKind::Host
             | DenialKind::SystemCall

@@ -26,6 +26,7 @@ mod surroundings;
 mod terminal;
 mod warden;
 
+pub use backend::forked::Forked;
 pub use backend::{Backend, Choice, ContainerOptions, Engine};
 pub use error::LaunchError;
 pub use git::{Amends, Mended};

@@ -7,12 +7,13 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Child;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::de::DeserializeOwned;
 use tokio::io::unix::AsyncFd;
 
+use crate::backend::forked::Forked;
 use crate::error::LaunchError;
 use crate::warden::protocol::{self, Boot, Booted, Enclosure, Prepared};
 
@@ -23,6 +24,9 @@ pub enum WardenProgram {
     ThisProgram,
     /// Another program that does.
     At(PathBuf),
+    /// A copy of the running program that waits to be a warden; once it is one, the running
+    /// program.
+    Forked(Forked),
 }
 
 impl WardenProgram {
@@ -30,7 +34,7 @@ impl WardenProgram {
     pub(crate) fn path(&self) -> PathBuf {
         match self {
             // The file itself, even if its name now means another one.
-            Self::ThisProgram => PathBuf::from("/proc/self/exe"),
+            Self::ThisProgram | Self::Forked(_) => PathBuf::from("/proc/self/exe"),
             Self::At(path) => path.clone(),
         }
     }
@@ -47,10 +51,19 @@ pub(crate) struct Stage {
     pub(crate) outlet: Option<OwnedFd>,
 }
 
+/// Whether a warden has said that everything it started is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Farewell {
+    /// It has, by letting go of the line.
+    Heard,
+    /// It has not.
+    Unheard,
+}
+
 /// Whoever answers for the end of a warden.
 pub(crate) trait Keeper: Send + Sync {
-    /// The line is closed, and the warden ends by itself: waits for that, and makes sure of it.
-    fn end(&mut self);
+    /// The line is closed, and the warden ends by itself: makes sure of it.
+    fn end(&mut self, farewell: Farewell);
 
     /// What the means that the warden was started by had to say, once it is gone.
     fn said(&mut self) -> Option<String> {
@@ -174,11 +187,39 @@ impl Line {
     }
 }
 
+/// How long a warden may take to end everything it started.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 impl Drop for Line {
     fn drop(&mut self) {
-        // The warden sees the end of the socket, kills what it started and exits.
-        self.socket = None;
-        self.keeper.end();
+        let Some(socket) = self.socket.take() else {
+            return self.keeper.end(Farewell::Unheard);
+        };
+        // The warden sees the end of the line, kills what it started, tidies up, lets go of the
+        // line itself, and exits. That last step takes the kernel ten milliseconds.
+        let _ = rustix::net::shutdown(socket.get_ref(), rustix::net::Shutdown::Write);
+        self.keeper.end(farewell(socket.get_ref()));
+    }
+}
+
+/// Waits until the other end lets go of a line. Whatever was still on its way is dropped.
+fn farewell(socket: &OwnedFd) -> Farewell {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match ringfence_confine::descriptor::receive(socket, &mut [0; 64]) {
+            Ok(message) if message.length == 0 && message.descriptors.is_empty() => {
+                return Farewell::Heard;
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            // A message that is too long for this, too, is none that matters any more.
+            Ok(_) => continue,
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => continue,
+            Err(_) => return Farewell::Heard,
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() || !is_readable_within(socket, left) {
+            return Farewell::Unheard;
+        }
     }
 }
 
@@ -198,11 +239,15 @@ pub(crate) fn ends_within(child: &Child, limit: Duration) -> bool {
 
 /// Waits for a process to end, at most for a while.
 pub(crate) fn gone_within(pidfd: &OwnedFd, limit: Duration) -> bool {
+    is_readable_within(pidfd, limit)
+}
+
+fn is_readable_within(descriptor: &OwnedFd, limit: Duration) -> bool {
     let limit = Timespec {
         tv_sec: limit.as_secs().cast_signed(),
         tv_nsec: limit.subsec_nanos().into(),
     };
-    let mut polled = [PollFd::new(pidfd, PollFlags::IN)];
+    let mut polled = [PollFd::new(descriptor, PollFlags::IN)];
     matches!(rustix::event::poll(&mut polled, Some(&limit)), Ok(1))
 }
 

@@ -46,28 +46,7 @@ pub(crate) fn bubblewrap_world(bwrap: &Path, sandbox: &SandboxPolicy, limits: &L
     }
 }
 
-/// Folders that commands have for themselves: what the machine has there is out of sight anyway.
-const REPLACED: &[&str] = &["/run", "/var/run", "/dev"];
-
-/// The sockets of the machine that somebody listens on, by their paths. A read-only mount does
-/// not keep a program from connecting to one, and many lead out of the fence.
-pub(crate) fn machine_sockets() -> Vec<PathBuf> {
-    let Ok(table) = std::fs::read_to_string("/proc/net/unix") else {
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = table
-        .lines()
-        // The last column is the name; one without a slash in front is not a path from here.
-        .filter_map(|line| line.find(" /").map(|at| PathBuf::from(&line[at + 1..])))
-        .filter(|path| !REPLACED.iter().any(|folder| path.starts_with(folder)))
-        .collect();
-    paths.sort();
-    paths.dedup();
-    paths
-}
-
-/// The fence of a run in namespaces. The machine's sockets are denied like files that may not be
-/// read, but for those in the writable roots.
+/// The fence of a run in namespaces.
 pub(crate) fn fence(
     sandbox: &SandboxPolicy,
     surroundings: &Surroundings,
@@ -83,21 +62,9 @@ pub(crate) fn fence(
     };
     let mut fence = assemble(sandbox, tmp, sockets)?;
     let roots: Vec<PathBuf> = fence.writable.iter().map(RawPath::to_path).collect();
-    let in_a_root = |path: &PathBuf| roots.iter().any(|root| path.starts_with(root));
-    let out_of_sight = |path: &PathBuf| tmp != Tmp::Machine && path.starts_with("/tmp");
-    let mut allowed = Vec::new();
-    for path in &sandbox.unix_sockets {
-        allowed.push(resolved(path)?);
-    }
-    let in_tmp = allowed.iter().filter(|path| out_of_sight(path));
-    fence.sockets_in_tmp = in_tmp.map(|path| RawPath::from(path.as_path())).collect();
-    let machine_sockets = surroundings.sockets();
-    let outside = machine_sockets
-        .iter()
-        .filter(|path| !in_a_root(path) && !out_of_sight(path) && !allowed.contains(path));
-    fence
-        .denied
-        .extend(outside.map(|path| RawPath::from(path.as_path())));
+    let out_of_sight = |path: &&RawPath| tmp != Tmp::Machine && path.to_path().starts_with("/tmp");
+    let in_tmp = fence.unix_sockets.iter().filter(out_of_sight);
+    fence.sockets_in_tmp = in_tmp.cloned().collect();
     protect_git(sandbox, &roots, surroundings, &mut fence.protected);
     Ok(fence)
 }
@@ -201,6 +168,10 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
             .flatten();
         moved.unwrap_or_else(|| path.clone())
     });
+    let mut unix_sockets = Vec::new();
+    for path in &sandbox.unix_sockets {
+        unix_sockets.push(RawPath::from(resolved(path)?.as_path()));
+    }
     Ok(Fence {
         protected: protected.chain(in_roots).map(|path| tidy(&path)).collect(),
         writable: roots
@@ -211,6 +182,7 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
         tmp,
         sockets,
         lookout: sandbox.lookout,
+        unix_sockets,
         sockets_in_tmp: Vec::new(),
     })
 }
@@ -253,7 +225,7 @@ pub(crate) fn lost_without_namespaces(sandbox: &SandboxPolicy) -> Vec<String> {
         lost.push("a private /tmp".to_owned());
     }
     lost.push("modes and times of files outside the writable roots".to_owned());
-    lost.push("the machine's sockets and shared memory out of reach".to_owned());
+    lost.push("the machine's shared memory out of reach".to_owned());
     lost.push("the limit on processes, for root".to_owned());
     lost.push("the guarantee that killing a run kills everything it started".to_owned());
     lost

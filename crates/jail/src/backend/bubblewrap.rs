@@ -16,7 +16,7 @@ use ringfence_confine::descriptor;
 use crate::backend::find_program;
 use crate::backend::native::ChildKeeper;
 use crate::error::LaunchError;
-use crate::line::{Keeper, Line, WardenProgram, ends_within};
+use crate::line::{Farewell, Keeper, Line, WardenProgram, ends_within};
 use crate::warden::WARDEN_ARGUMENT;
 use crate::warden::protocol::{Boot, Enclosure, World};
 
@@ -48,7 +48,7 @@ pub(crate) async fn open(
         .stderr(Stdio::piped())
         .spawn()
         .map_err(LaunchError::Warden)?;
-    let keeper = Box::new(BwrapKeeper(ChildKeeper(child)));
+    let keeper = Box::new(BwrapKeeper(ChildKeeper::new(child)));
     Line::open(ours, keeper, boot, first).await
 }
 
@@ -86,16 +86,17 @@ fn arguments(world: &World, root: bool) -> Vec<String> {
 struct BwrapKeeper(ChildKeeper);
 
 impl Keeper for BwrapKeeper {
-    fn end(&mut self) {
-        self.0.end();
+    fn end(&mut self, farewell: Farewell) {
+        self.0.end(farewell);
     }
 
     fn said(&mut self) -> Option<String> {
-        if !ends_within(&self.0.0, Duration::from_secs(2)) {
+        let child = self.0.child()?;
+        if !ends_within(child, Duration::from_secs(2)) {
             return None;
         }
         let mut said = Vec::new();
-        let mut stderr = self.0.0.stderr.take()?;
+        let mut stderr = child.stderr.take()?;
         rustix::io::ioctl_fionbio(&stderr, true).ok()?;
         // What can be read without waiting: somebody may still hold the other end.
         let _ = stderr.read_to_end(&mut said);

@@ -5,6 +5,7 @@
 
 pub(crate) mod bubblewrap;
 pub(crate) mod container;
+pub(crate) mod forked;
 pub mod guarantee;
 pub(crate) mod native;
 pub mod seatbelt;

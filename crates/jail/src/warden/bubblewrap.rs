@@ -5,7 +5,7 @@
 use std::ffi::{CString, OsStr};
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,6 +39,10 @@ struct Package {
     kernel: RawFd,
     /// The controls of the run's control group.
     controls: Handed,
+    outlet_port: Option<u16>,
+    /// The session's roll of sockets, and when it began.
+    roll: RawFd,
+    began: i64,
 }
 
 /// Whether `bwrap` works in here, tried before anything depends on it.
@@ -98,6 +102,9 @@ pub(super) fn become_bwrap(
             standard: standard.iter().map(AsRawFd::as_raw_fd).collect(),
             kernel: kernel.as_raw_fd(),
             controls: stage.means.controls.hand_over().map_err(failed)?,
+            outlet_port: stage.outlet_port,
+            roll: stage.workshop.roll.as_raw_fd(),
+            began: stage.workshop.began,
         };
         let package = postcard::to_stdvec(&package)
             .map_err(io::Error::other)
@@ -118,7 +125,9 @@ pub(super) fn become_bwrap(
             ringfence_confine::descriptor::place(complaints, 2).map_err(failed)?;
         }
         kept.extend([kernel, program, package, list]);
-        for descriptor in kept.iter().chain(standard).chain([harness]) {
+        let inherited = kept.iter().chain(standard).chain([harness]);
+        let roll = stage.workshop.roll.as_fd();
+        for descriptor in inherited.map(AsFd::as_fd).chain([roll]) {
             rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::empty())
                 .map_err(|error| failed(error.into()))?;
         }
@@ -162,7 +171,7 @@ fn enter(package: Option<&OsStr>) -> io::Result<()> {
         .ok_or(io::ErrorKind::InvalidInput)?;
     let package: Package =
         postcard::from_bytes(&protocol::read_file(&take(number))?).map_err(io::Error::other)?;
-    let workshop = world::make(&Boot {
+    let mut workshop = world::make(&Boot {
         world: World::BubblewrapRun,
         identity: package.identity,
         furniture: Furniture::default(),
@@ -171,6 +180,8 @@ fn enter(package: Option<&OsStr>) -> io::Result<()> {
         harness: 0,
     })
     .map_err(|failure| io::Error::from_raw_os_error(failure.errno))?;
+    workshop.roll = take(package.roll).into();
+    workshop.began = package.began;
     let harness = take(package.harness);
     let standard = package.standard.into_iter().map(take).collect();
     let kernel = take(package.kernel);
@@ -185,6 +196,7 @@ fn enter(package: Option<&OsStr>) -> io::Result<()> {
         workshop: &workshop,
         harness: &harness,
         enclosure: &package.enclosure,
+        outlet_port: package.outlet_port,
         means,
     };
     stage::run_inside(&stage, package.launch, standard)

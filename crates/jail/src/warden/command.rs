@@ -15,6 +15,7 @@ use super::bounds::Bound;
 use super::confinement::Confinement;
 use super::container;
 use super::protocol::{self, Failure, Launch, Step, TerminalSize, World};
+use super::syscalls::Connecting;
 use super::world::Workshop;
 
 /// Where the command comes from.
@@ -30,14 +31,15 @@ pub(super) struct Waiting {
     pub(super) pid: Pid,
     /// What it has to say. Closed when the program has been executed.
     pub(super) word: OwnedFd,
-    pub(super) listener: Option<Listener>,
+    /// The filter's listener, and what it is for.
+    pub(super) listener: Option<(Listener, Connecting)>,
 }
 
 /// What the process tells its init before it is the command.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Word {
     /// It is confined. The filter's listener comes along, if it has one.
-    Confined,
+    Confined(Connecting),
     /// The outer end of the command's terminal comes along.
     Terminal,
     /// No command will come.
@@ -69,10 +71,13 @@ pub(super) fn fork(
     };
     drop((theirs, confinement));
     match protocol::receive::<Word>(&word).map_err(failed)? {
-        Some((Word::Confined, along)) => Ok(Waiting {
+        Some((Word::Confined(connecting), along)) => Ok(Waiting {
             pid: child.pid,
             word,
-            listener: along.into_iter().next().map(Listener::from),
+            listener: along
+                .into_iter()
+                .next()
+                .map(|listener| (Listener::from(listener), connecting)),
         }),
         Some((Word::Failed(failure), _)) => Err(failure),
         Some((Word::Terminal | Word::Unwanted, _)) | None => {
@@ -97,8 +102,12 @@ fn become_command(
         // After the identity has changed, which clears this.
         privilege::parent_death_signal_kill()
             .map_err(|error| Failure::new(Step::Identity, &error, "parent death signal"))?;
-        let along: Vec<_> = listener.iter().map(AsFd::as_fd).collect();
-        protocol::send(word, &Word::Confined, &along).map_err(unsaid)?;
+        let along: Vec<_> = listener
+            .iter()
+            .map(|(listener, _)| listener.as_fd())
+            .collect();
+        let connecting = listener.as_ref().map_or(Connecting::Free, |(_, how)| *how);
+        protocol::send(word, &Word::Confined(connecting), &along).map_err(unsaid)?;
         drop(listener);
         match source {
             Source::Known(launch, descriptors) => Ok((launch, descriptors)),

@@ -5,14 +5,14 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use ringfence_confine::landlock::{AbstractSockets, Grant, LandlockError, Rules, Signals};
+use ringfence_confine::landlock::{self, AbstractSockets, Grant, LandlockError, Rules, Signals};
 use ringfence_confine::notify::Listener;
-use ringfence_confine::{mount, privilege};
+use ringfence_confine::{caller, mount, privilege};
 use ringfence_policy::permissions::Lookout;
 
 use super::protocol::{Failure, Fence, RawPath, Sockets, Step, Tmp, World};
 use super::readable::{self, OnList};
-use super::syscalls;
+use super::syscalls::Connecting;
 use super::world::{DEVICES, Workshop};
 
 /// What will confine a command.
@@ -36,7 +36,7 @@ impl<'a> Confinement<'a> {
     }
 
     /// Confines the calling process, for good. Returns the listener of its filter, if it has one.
-    pub(super) fn apply(self) -> Result<Option<Listener>, Failure> {
+    pub(super) fn apply(self) -> Result<Option<(Listener, Connecting)>, Failure> {
         let Self { workshop, fence } = self;
         let Some((fence, rules)) = fence else {
             return Ok(None);
@@ -59,8 +59,24 @@ impl<'a> Confinement<'a> {
             }
             _ => {}
         }
-        put_filter(workshop, fence).map_err(failed(Step::Seccomp, "system call filter"))
+        keep_from_sockets(workshop, fence)
+            .map_err(failed(Step::Landlock, "Landlock: unix sockets"))?;
+        put_filter(workshop, fence).map_err(failed(Step::Seccomp, "a filter with a listener"))
     }
+}
+
+/// A second lock on unix sockets, where the kernel has one: it cannot tell what another run has
+/// made in a writable root from what was there before, but knows all others.
+fn keep_from_sockets(workshop: &Workshop, fence: &Fence) -> io::Result<()> {
+    let named = fence.unix_sockets.iter().map(RawPath::to_path);
+    let written = wanted(fence, workshop)
+        .into_iter()
+        .filter(|(_, grant)| *grant == Grant::Write)
+        .map(|(path, _)| path);
+    let places = written.chain(named);
+    let places: Vec<_> = places.filter_map(|path| mount::place(&path).ok()).collect();
+    let places: Vec<_> = places.iter().map(AsFd::as_fd).collect();
+    landlock::restrict_unix_sockets(&places).map(|_| ())
 }
 
 fn unrestricted(error: LandlockError) -> Failure {
@@ -71,18 +87,26 @@ fn unrestricted(error: LandlockError) -> Failure {
     Failure::new(Step::Landlock, &error, "Landlock")
 }
 
-/// Puts the filter on the calling process.
-fn put_filter(workshop: &Workshop, fence: &Fence) -> io::Result<Option<Listener>> {
-    if syscalls::is_looked_at(fence.sockets, fence.lookout) {
-        let filter = workshop.filter(fence.sockets, fence.lookout)?;
-        // Some container engines listen themselves, and there can be one listener only: then
-        // nobody looks, and the fence is the same.
-        if let Ok(listener) = filter.install_with_listener() {
-            return Ok(Some(listener));
-        }
+/// Puts the filter on the calling process. Its listener holds connections, or the launch fails.
+fn put_filter(workshop: &Workshop, fence: &Fence) -> io::Result<Option<(Listener, Connecting)>> {
+    let (sockets, lookout) = (fence.sockets, fence.lookout);
+    let filter = workshop.filter(sockets, lookout, Connecting::Held)?;
+    let held = caller::can_copy_descriptors()
+        .and_then(|()| filter.install_with_listener().map_err(io::Error::from));
+    match held {
+        Ok(listener) => return Ok(Some((listener, Connecting::Held))),
+        // Some engines listen themselves, and there can be one listener only, or keep processes
+        // from each other's descriptors. Nothing of the machine's is in sight there but what is in
+        // the writable roots.
+        Err(_) if workshop.world == World::Container => {}
+        Err(error) => return Err(error),
     }
-    let filter = workshop.filter(fence.sockets, Lookout::Off)?;
-    filter.install().map_err(io::Error::other)?;
+    let filter = workshop.filter(sockets, lookout, Connecting::Free)?;
+    if let Ok(listener) = filter.install_with_listener() {
+        return Ok(Some((listener, Connecting::Free)));
+    }
+    let filter = workshop.filter(sockets, Lookout::Off, Connecting::Free)?;
+    filter.install().map_err(io::Error::from)?;
     Ok(None)
 }
 

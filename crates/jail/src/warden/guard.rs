@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use ringfence_confine::{lease, signal};
-use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::fs::inotify::{self, ReadFlags, WatchFlags};
 
 use super::protection::Protection;
 use super::protocol::{Failure, Fence, RawPath, Step};
@@ -101,22 +101,22 @@ struct Happened {
 }
 
 impl<'l> Guard<'l> {
-    /// A guard that watches nothing yet.
-    pub(super) fn new() -> io::Result<Self> {
+    /// A guard that watches nothing yet, by an instance of inotify.
+    pub(super) fn new(events: OwnedFd) -> Self {
         // Told to whoever has a lease that somebody else wants broken.
         signal::ignore(libc::SIGIO);
-        Ok(Self {
-            events: inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?,
+        Self {
+            events,
             folders: Vec::new(),
             protection: None,
             covers: Vec::new(),
-        })
+        }
     }
 
     /// A guard over covers that somebody else has made: those protected paths that are mount points.
     pub(super) fn over_covers(fence: &Fence) -> Result<Self, Failure> {
         let failed = |error: io::Error| unwatched(&error);
-        let mut guard = Self::new().map_err(failed)?;
+        let mut guard = Self::new(ringfence_confine::inotify::instance().map_err(failed)?);
         for root in fence.writable.iter().map(RawPath::to_path) {
             for path in &fence.protected {
                 let path = root.join(path.to_path());

@@ -87,6 +87,9 @@ impl Run<'_> {
                 match process::reap()? {
                     Reap::Ended(reaped) => {
                         hit.add(self.told_by(reaped.ending));
+                        if let Some(lookout) = &mut lookout {
+                            lookout.has_ended(reaped.pid);
+                        }
                         if Some(reaped.pid) == command {
                             command = None;
                             ended = Some(reaped);
@@ -95,7 +98,9 @@ impl Run<'_> {
                     Reap::Running => {
                         // Those that were killed with the command are not left running.
                         if let Some(ended) = ended.take_if(|_| !stopped) {
-                            let left = left_running(self.own_pids);
+                            let mut left = left_running(self.own_pids);
+                            let own = lookout.as_ref().map(Lookout::own_processes);
+                            left.retain(|left| !own.iter().flatten().any(|own| *own == left.pid));
                             self.report_end(&ended, &mut hit, lookout.as_mut(), left)?;
                         }
                         break;
@@ -347,21 +352,27 @@ fn descendants(roots: &[i32]) -> Vec<i32> {
     found
 }
 
-/// The command line of a process, or nothing for one that has ended.
+/// The command line of a process, or nothing for one that has ended. One that executes a program at
+/// this moment has none, and will.
 fn command_line(pid: i32) -> Option<String> {
     const LONGEST: usize = 200;
-    let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let words: Vec<_> = bytes
-        .split(|byte| *byte == 0)
-        .filter(|word| !word.is_empty())
-        .map(String::from_utf8_lossy)
-        .collect();
-    let line: String = words.join(" ").chars().take(LONGEST).collect();
-    if line.is_empty() {
-        name(pid)
-    } else {
-        Some(line)
+    const TRIES: usize = 100;
+    let mut name = None;
+    for _ in 0..TRIES {
+        let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let words: Vec<_> = bytes
+            .split(|byte| *byte == 0)
+            .filter(|word| !word.is_empty())
+            .map(String::from_utf8_lossy)
+            .collect();
+        let line: String = words.join(" ").chars().take(LONGEST).collect();
+        if !line.is_empty() {
+            return Some(line);
+        }
+        name = Some(self::name(pid)?);
+        std::thread::yield_now();
     }
+    name
 }
 
 /// The name of a process that has no command line, as one has for a moment while it executes a

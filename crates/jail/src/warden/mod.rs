@@ -7,16 +7,19 @@
 //! started, releases what its stages held ([`mark`](crate::mark)) and exits. It is in a session of its
 //! own: what is pressed at the user's terminal is not meant for it.
 
+mod address;
 mod bounds;
 mod bubblewrap;
 mod command;
 mod confinement;
+mod connections;
 mod container;
 mod guard;
 mod init;
 mod lookout;
 mod protection;
 pub(crate) mod protocol;
+mod reach;
 mod readable;
 mod stage;
 mod start;
@@ -25,6 +28,7 @@ mod view;
 mod watch;
 mod world;
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
@@ -32,10 +36,11 @@ use std::path::Path;
 
 use ringfence_confine::cgroup::{Controller, Controls, Group, Nest};
 use ringfence_confine::process::{self, Child, Fork, Reap};
-use ringfence_confine::{descriptor, privilege, signal};
+use ringfence_confine::{descriptor, inotify, privilege, signal};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::mark::{self, Attendance, Ledger, Registry};
+use crate::net;
 use protocol::{Boot, Booted, Enclosure, Failure, Groups, Prepared, Step, World};
 use stage::Lines;
 use world::Workshop;
@@ -53,13 +58,23 @@ pub(crate) use view::NOT_FOR_WRITING;
 
 /// Serves as a warden on standard input, or on a socket of this name. Never returns.
 pub(crate) fn serve(socket: Option<&OsStr>) -> ! {
+    match line(socket) {
+        Ok(harness) => serve_on(harness),
+        Err(_) => process::exit_now(1),
+    }
+}
+
+/// Serves as a warden on a line to the harness. Never returns.
+pub(crate) fn serve_on(harness: OwnedFd) -> ! {
     // First: a signal for the user's process group, or the end of the terminal, would keep it from
     // tidying up. One that leads a session already was put there by whoever started it.
     let _ = rustix::process::setsid();
-    let code = match line(socket).and_then(|harness| run(&harness)) {
+    let code = match run(&harness) {
         Ok(()) => 0,
         Err(_) => 1,
     };
+    // Everything is tidied up: the harness need not wait for what the kernel does now.
+    drop(harness);
     process::exit_now(code)
 }
 
@@ -80,13 +95,18 @@ struct Running {
     told: OwnedFd,
     /// Its control group.
     group: Option<Group>,
+    /// What its guard watches by.
+    events: Option<OwnedFd>,
 }
 
 impl Running {
     /// Tidies up after a stage that has ended.
-    fn tidy_up(&self, registry: Option<&Registry>) {
-        if let Some(registry) = registry {
+    fn tidy_up(self, site: &Site<'_>) {
+        if let Some(registry) = site.registry {
             mark::release_all(&self.told, registry);
+        }
+        if let Some(events) = self.events {
+            site.watches.borrow_mut().give_back(events);
         }
         if let Some(group) = &self.group {
             // A PID namespace leaves nobody; on the bare machine somebody may have got away.
@@ -130,10 +150,13 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
     let site = Site {
         workshop: &workshop,
         registry: registry.as_ref(),
+        watches: RefCell::default(),
     };
     let result = serve_requests(harness, &children, &site, nest.as_mut(), &mut running);
     end_everything(&site, &mut running);
     drop((nest, attendance));
+    // Closing what has watched takes its time.
+    std::mem::forget(site);
     result
 }
 
@@ -141,6 +164,8 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
 struct Site<'a> {
     workshop: &'a Workshop,
     registry: Option<&'a Registry>,
+    /// What the guards of stages watch by.
+    watches: RefCell<inotify::Pool>,
 }
 
 /// Where the control groups of runs are made. Where none can be, other means hold the limits.
@@ -197,11 +222,11 @@ fn prepare(
     running: &mut Vec<Running>,
     enclosure: Enclosure,
 ) -> io::Result<()> {
-    match fork_stage(site, nest, enclosure) {
+    // Made ahead of need like the stage, which knows it and keeps no copy. A run without an
+    // allow-list has it closed by the harness.
+    let outlet = site.workshop.outlet();
+    match fork_stage(site, nest, enclosure, outlet.as_ref()) {
         Ok((stage, [launch, orders])) => {
-            // Made ahead of need like the stage, and after the fork: no stage holds a copy. A run
-            // without an allow-list has it closed by the harness.
-            let outlet = site.workshop.outlet();
             // The harness may be gone by now. The stage is ours all the same.
             running.push(stage);
             let pidfd = running.last().map(|stage| stage.child.pidfd.as_fd());
@@ -224,12 +249,19 @@ fn fork_stage(
     site: &Site<'_>,
     nest: Option<&mut Nest>,
     enclosure: Enclosure,
+    outlet: Option<&OwnedFd>,
 ) -> io::Result<(Running, [OwnedFd; 2])> {
     let workshop = site.workshop;
+    let outlet_port = outlet.map(net::port_of).transpose()?;
     let (launch_theirs, launch) = descriptor::socket_pair()?;
     let (orders_theirs, orders) = descriptor::socket_pair()?;
     let (told, survivor) = descriptor::socket_pair()?;
     let (admitted, admit) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    // A stage without one says what it lacks, if it needs one.
+    let events = match workshop.has_namespaces() {
+        true => site.watches.borrow_mut().take().ok(),
+        false => None,
+    };
     let group = nest.map(Nest::group).transpose()?;
     let controls = match &group {
         Some(group) => group.controls()?,
@@ -240,26 +272,40 @@ fn fork_stage(
     match unsafe { process::fork_into(workshop.stage_namespaces()) }? {
         Fork::Child => {
             drop((launch_theirs, orders_theirs, told, admit));
+            if let Some(outlet) = outlet {
+                #[allow(unsafe_code)]
+                // SAFETY: the child never returns to whoever owns it.
+                unsafe {
+                    descriptor::close(outlet);
+                }
+            }
             let lines = Lines {
+                outlet_port,
                 launch,
                 harness: orders,
                 ledger: Ledger {
                     registry: site.registry,
                     survivor,
                 },
+                events,
                 admitted,
             };
             stage::serve(workshop, &lines, &controls, enclosure)
         }
         Fork::Parent(child) => {
-            let stage = Running { child, told, group };
+            let stage = Running {
+                child,
+                told,
+                group,
+                events,
+            };
             if let Some(group) = &stage.group
                 && let Err(error) = group.admit(stage.child.pid)
             {
                 let _ = process::kill(&stage.child.pidfd);
                 let _ = process::wait(&stage.child);
                 drop(survivor);
-                stage.tidy_up(site.registry);
+                stage.tidy_up(site);
                 return Err(error);
             }
             // The stage waits for this before it forks.
@@ -276,7 +322,7 @@ fn bury(site: &Site<'_>, running: &mut Vec<Running>) -> io::Result<()> {
             .iter()
             .position(|stage| stage.child.pid == ended.pid)
         {
-            running.swap_remove(index).tidy_up(site.registry);
+            running.swap_remove(index).tidy_up(site);
         }
     }
     kill_strays(running);
@@ -306,7 +352,7 @@ fn end_everything(site: &Site<'_>, running: &mut Vec<Running>) {
         let _ = process::wait(&stage.child);
     }
     for stage in running.drain(..) {
-        stage.tidy_up(site.registry);
+        stage.tidy_up(site);
     }
     // Strays of stages on the bare machine; each round kills what the last one left orphaned.
     for _ in 0..64 {

@@ -208,7 +208,9 @@ pub(crate) struct Fence {
     pub(crate) tmp: Tmp,
     pub(crate) sockets: Sockets,
     pub(crate) lookout: Lookout,
-    /// Sockets in the machine's `/tmp` that are to be seen in the session's.
+    /// Sockets of the machine's that can be connected to. Resolved.
+    pub(crate) unix_sockets: Vec<RawPath>,
+    /// Those of them in the machine's `/tmp` that are to be seen in the session's.
     pub(crate) sockets_in_tmp: Vec<RawPath>,
 }
 
@@ -317,6 +319,11 @@ pub enum Refusal {
     },
     /// A socket for the internet, where there is none.
     Socket,
+    /// A connection to a unix socket that this session has not made.
+    UnixSocket {
+        /// Its path, with every link in it followed.
+        path: String,
+    },
     /// A change of a file or folder.
     Write {
         /// Its path, with every link in it followed.

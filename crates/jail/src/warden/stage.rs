@@ -7,7 +7,7 @@ use std::path::Path;
 
 use ringfence_confine::cgroup::Controls;
 use ringfence_confine::privilege::{self, Capabilities};
-use ringfence_confine::{descriptor, process};
+use ringfence_confine::{descriptor, inotify, landlock, process};
 use rustix::fs::{Mode, OFlags};
 
 use crate::mark::Ledger;
@@ -16,10 +16,13 @@ use super::bounds::{self, Means};
 use super::bubblewrap;
 use super::command::{self, Source, Waiting};
 use super::confinement::Confinement;
-use super::guard::{Guard, Why};
+use super::connections::Connections;
+use super::guard::{self, Guard, Why};
 use super::init;
 use super::lookout::Lookout;
-use super::protocol::{self, Enclosure, Failure, Launch, Report, Step, World};
+use super::protocol::{self, Enclosure, Failure, Fence, Launch, Report, Sockets, Step, World};
+use super::reach::Reach;
+use super::syscalls::Connecting;
 use super::view::Canvas;
 use super::watch::Watch;
 use super::world::Workshop;
@@ -32,8 +35,12 @@ pub(super) struct Lines<'a> {
     pub(super) harness: OwnedFd,
     /// Where is written down what is placed in the user's folders.
     pub(super) ledger: Ledger<'a>,
+    /// What the guard watches by, kept by the warden.
+    pub(super) events: Option<OwnedFd>,
     /// Closed by the warden once the stage is in its control group.
     pub(super) admitted: OwnedFd,
+    /// Where the run's own outlet answers, if it has one.
+    pub(super) outlet_port: Option<u16>,
 }
 
 /// Serves one run. Never returns.
@@ -66,6 +73,7 @@ fn run(
         workshop,
         harness: &lines.harness,
         enclosure: &enclosure,
+        outlet_port: lines.outlet_port,
         means: Means {
             controls,
             kernel: None,
@@ -107,6 +115,7 @@ pub(super) struct Stage<'a> {
     pub(super) workshop: &'a Workshop,
     pub(super) harness: &'a OwnedFd,
     pub(super) enclosure: &'a Enclosure,
+    pub(super) outlet_port: Option<u16>,
     pub(super) means: Means<'a>,
 }
 
@@ -115,6 +124,7 @@ struct Ready<'l> {
     waiting: Waiting,
     watch: Watch,
     guard: Option<Guard<'l>>,
+    connections: Option<Connections>,
 }
 
 impl Stage<'_> {
@@ -124,7 +134,12 @@ impl Stage<'_> {
         let guard = match (&self.enclosure.fence, self.workshop.has_namespaces()) {
             (Some(fence), true) => {
                 let canvas = Canvas::prepare().map_err(failed)?;
-                Some(canvas.paint(fence, &lines.ledger)?)
+                let events = lines
+                    .events
+                    .as_ref()
+                    .map_or_else(inotify::instance, OwnedFd::try_clone);
+                let guard = Guard::new(events.map_err(|error| guard::unwatched(&error))?);
+                Some(canvas.paint(fence, &lines.ledger, guard)?)
             }
             (Some(fence), false) if self.workshop.world == World::Container => {
                 Some(Guard::over_covers(fence)?)
@@ -150,12 +165,29 @@ impl Stage<'_> {
             None => Ok(()),
         };
         let confinement = Confinement::new(self.workshop, fence.as_ref(), &mut on_list)?;
+        let connections = fence.as_ref().map(|fence| self.connections(fence));
+        let connections = connections.transpose()?;
         let waiting = command::fork(self.workshop, confinement, &bounds, source)?;
         Ok(Ready {
             waiting,
             watch,
             guard,
+            connections,
         })
+    }
+
+    /// The connections that the command will make through its init, which keeps to what the command
+    /// itself must keep to.
+    fn connections(&self, fence: &Fence) -> Result<Connections, Failure> {
+        let failed = |error| Failure::new(Step::Seccomp, &error, "the sockets that can be reached");
+        if fence.sockets != Sockets::InNamespace && landlock::version() >= 6 {
+            privilege::no_new_privs().map_err(failed)?;
+            landlock::scope_abstract_sockets().map_err(failed)?;
+        }
+        let workshop = self.workshop;
+        let reach = Reach::of(fence, &workshop.world, &workshop.roll, workshop.began);
+        let reach = reach.map_err(failed)?;
+        Ok(Connections::new(reach, fence, self.outlet_port))
     }
 
     /// Attends to the run, with nothing left that it does not need for that.
@@ -164,12 +196,14 @@ impl Stage<'_> {
             waiting,
             watch,
             guard,
+            connections,
         } = ready;
         let Enclosure { fence, limits } = self.enclosure;
-        let lookout = waiting
-            .listener
-            .zip(fence.as_ref())
-            .map(|(listener, fence)| Lookout::new(listener, fence, self.workshop.has_mounts()));
+        let lookout = waiting.listener.zip(fence.as_ref());
+        let lookout = lookout.map(|((listener, connecting), fence)| {
+            let connections = connections.filter(|_| connecting == Connecting::Held);
+            Lookout::new(listener, fence, self.workshop.has_mounts(), connections)
+        });
         self.shed_privileges(
             lookout.is_some(),
             guard.as_ref().is_some_and(Guard::can_mount),
@@ -188,6 +222,12 @@ impl Stage<'_> {
 
     /// Gives up what an init does not need.
     fn shed_privileges(&self, looks: bool, mounts: bool) {
+        let identity = &self.workshop.identity;
+        if (looks || mounts) && rustix::process::geteuid().as_raw() != identity.uid {
+            // A path is followed as the command would follow it, and whoever the command is
+            // connected to sees its user.
+            let _ = privilege::act_as(identity.uid, identity.gid, identity.groups.as_deref());
+        }
         let _ = privilege::no_new_privs();
         let mut kept = Capabilities::empty();
         // What a process has written, and what its arguments point to, is told to those only who
@@ -200,11 +240,6 @@ impl Stage<'_> {
             kept |= privilege::MOUNTING;
         }
         let _ = privilege::drop_all_capabilities_but(kept);
-        if looks || mounts {
-            // A path is followed as the command would follow it.
-            let identity = &self.workshop.identity;
-            privilege::see_files_as(identity.uid, identity.gid);
-        }
     }
 
     /// Tells the harness why there is no run, and waits for it to take notice.

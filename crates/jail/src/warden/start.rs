@@ -72,7 +72,7 @@ pub(super) fn wait(
                 Some((Word::Terminal, along)) => terminal = along.into_iter().next(),
                 Some((Word::Failed(failure), _)) => return Ok(Start::Failed(failure)),
                 Some((Word::Unwanted, _)) => return Ok(Start::Unwanted),
-                Some((Word::Confined, _)) => {}
+                Some((Word::Confined(_), _)) => {}
                 None => return Ok(Start::Started(terminal)),
             }
         }

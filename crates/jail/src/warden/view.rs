@@ -14,7 +14,7 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::mark::Ledger;
 
-use super::guard::{self, Guard, Why};
+use super::guard::{Guard, Why};
 use super::protection::{Hand, Place, Protection};
 use super::protocol::{Failure, Fence, RawPath, Step, Tmp};
 use super::world::{DEV, SHUT_FILE, SHUT_FOLDER, TMP, VOID, WORKSHOP};
@@ -66,12 +66,13 @@ impl Canvas {
         })
     }
 
-    /// Completes the view. Returns the guard over what was covered, which must live as long as the
+    /// Completes the view. The guard watches over what was covered, and must live as long as the
     /// run.
     pub(super) fn paint<'l>(
         self,
         fence: &Fence,
         ledger: &'l Ledger<'l>,
+        mut guard: Guard<'l>,
     ) -> Result<Guard<'l>, Failure> {
         let roots = cut_out_roots(fence)?;
         let sockets = self
@@ -100,7 +101,6 @@ impl Canvas {
             attach_root(root, tree)
                 .map_err(|error| Failure::new(Step::WritableRoot, &error, shown(root)))?;
         }
-        let mut guard = Guard::new().map_err(|error| guard::unwatched(&error))?;
         let roots = roots.into_iter().map(|(root, _)| root).collect();
         let mut protection = Protection::new(roots, fence, ledger);
         protection.apply(&mut Mounts::new(&self.covers, &mut guard))?;

@@ -22,7 +22,7 @@ use ringfence_confine::descriptor;
 use rustix::process::PidfdFlags;
 
 use crate::error::LaunchError;
-use crate::line::{Keeper, Line, WardenProgram, gone_within, nonblocking};
+use crate::line::{Farewell, Keeper, Line, WardenProgram, gone_within, nonblocking};
 use crate::warden::protocol::{Boot, Enclosure};
 use bundle::Bundle;
 pub use engine::Engine;
@@ -188,7 +188,7 @@ struct ContainerKeeper {
 }
 
 impl Keeper for ContainerKeeper {
-    fn end(&mut self) {
+    fn end(&mut self, _: Farewell) {
         if let Some(first) = self.first.take() {
             gone_within(&first, PATIENCE);
         }
@@ -200,6 +200,6 @@ impl Keeper for ContainerKeeper {
 
 impl Drop for ContainerKeeper {
     fn drop(&mut self) {
-        self.end();
+        self.end(Farewell::Unheard);
     }
 }
