@@ -225,7 +225,9 @@ impl Engine {
         rules.extend(RuleSet::of(network::rules_of(&options.config.network)));
         // Whatever serves as warden serves scripts too.
         let worker = match &options.warden {
-            WardenProgram::ThisProgram | WardenProgram::Forked(_) => WorkerProgram::CurrentExecutable,
+            WardenProgram::ThisProgram | WardenProgram::Forked(_) => {
+                WorkerProgram::CurrentExecutable
+            }
             WardenProgram::At(path) => WorkerProgram::Program {
                 path: path.clone(),
                 arguments: vec![WORKER_ARGUMENT.to_owned()],
