@@ -2,6 +2,7 @@
 //!
 //! This is the one place that knows where things live on the user's machine.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub(crate) struct Places {
     pub(crate) cache_home: Option<PathBuf>,
     /// The environment.
     pub(crate) environment: BTreeMap<String, String>,
+    /// What the project brings, read once: what is trusted is what counts.
+    project: OnceCell<Project>,
 }
 
 impl Places {
@@ -71,30 +74,41 @@ impl Places {
             workspace,
             home,
             environment,
+            project: OnceCell::new(),
         })
     }
 
     /// The configuration, of all layers.
     pub(crate) fn resolve(&self, flags: Vec<FlagValue>) -> Result<Resolved> {
+        let project = self.project()?;
+        let config = project.file("config.toml");
         let resolved = config::resolve(&Sources {
             system: existing(PathBuf::from("/etc/ringfence/config.toml")),
             user: self
                 .config_home
                 .as_ref()
                 .and_then(|home| existing(home.join("config.toml"))),
-            project: existing(self.workspace.join(".ringfence/config.toml")),
-            trust: self.trust()?,
+            project: config.map(|(path, _)| path.clone()),
+            project_text: config.map(|(_, text)| text.clone()),
+            trust: project.trust,
             workspace: self.workspace.clone(),
             home: self.home.clone(),
             environment: self.environment.clone(),
             flags,
+        })
+        .map_err(|errors| match config {
+            Some((path, _)) if errors.0.iter().any(|error| error.is_in(path)) => {
+                anyhow::Error::new(errors).context(self.hint())
+            }
+            _ => errors.into(),
         })?;
         Ok(resolved)
     }
 
     /// The rules, of all layers.
     pub(crate) fn rules(&self) -> Result<RuleSet> {
-        let project = match self.trust()? {
+        let project = self.project()?;
+        let layer = match project.trust {
             Trust::Trusted => Layer::Project,
             Trust::Untrusted => Layer::UntrustedProject,
         };
@@ -104,13 +118,15 @@ impl Places {
                 Some(PathBuf::from("/etc/ringfence/rules.toml")),
             ),
             (Layer::User, self.user_rules()),
-            (project, Some(self.workspace.join(".ringfence/rules.toml"))),
         ];
         let mut all = RuleSet::default();
         for (layer, path) in files {
             if let Some(path) = path {
                 all.extend(rules::read(layer, &path)?);
             }
+        }
+        if let Some((path, text)) = project.file("rules.toml") {
+            all.extend(rules::parse(layer, path, text).with_context(|| self.hint())?);
         }
         Ok(all)
     }
@@ -124,10 +140,34 @@ impl Places {
 
     /// Whether the user trusts what the project brings, as it is now.
     pub(crate) fn trust(&self) -> Result<Trust> {
-        match &self.state_home {
-            Some(state) if trust::is_trusted(state, &self.workspace)? => Ok(Trust::Trusted),
-            _ => Ok(Trust::Untrusted),
+        Ok(self.project()?.trust)
+    }
+
+    fn project(&self) -> Result<&Project> {
+        if self.project.get().is_none() {
+            let brought = trust::brought(&self.workspace).with_context(|| self.hint())?;
+            let trusted = match &self.state_home {
+                Some(state) => trust::is_trusted(state, &self.workspace, &brought)?,
+                None => false,
+            };
+            let trust = if trusted {
+                Trust::Trusted
+            } else {
+                Trust::Untrusted
+            };
+            let _ = self.project.set(Project { brought, trust });
         }
+        self.project.get().context("the project was not read")
+    }
+
+    /// What to do about a project's files that are in the way. A command may have made them.
+    fn hint(&self) -> String {
+        let folder = self.workspace.join(".ringfence");
+        format!(
+            "what this project brings cannot be used; mend it, or remove it with `rm -r {}` if it is not \
+             yours",
+            folder.display()
+        )
     }
 
     /// Where sessions keep track of the names that they hold.
@@ -150,6 +190,18 @@ impl Places {
             dir,
             state_dir: state.join("audit-state"),
         })
+    }
+}
+
+/// What a project brings, and whether the user trusts it like that.
+struct Project {
+    brought: Vec<(PathBuf, String)>,
+    trust: Trust,
+}
+
+impl Project {
+    fn file(&self, name: &str) -> Option<&(PathBuf, String)> {
+        self.brought.iter().find(|(path, _)| path.ends_with(name))
     }
 }
 

@@ -41,8 +41,12 @@ pub enum Added {
 
 /// Reads a rules file; one that does not exist has no rules.
 pub fn read(layer: Layer, path: &Path) -> Result<RuleSet, RulesFileError> {
-    let text = read_text(path)?;
-    Ok(RuleSet::parse(layer, &path.display().to_string(), &text)?)
+    parse(layer, path, &read_text(path)?)
+}
+
+/// The rules of a file that was read already.
+pub fn parse(layer: Layer, path: &Path, text: &str) -> Result<RuleSet, RulesFileError> {
+    Ok(RuleSet::parse(layer, &path.display().to_string(), text)?)
 }
 
 /// Adds rules (as TOML) to a file, with a comment that says when and why.

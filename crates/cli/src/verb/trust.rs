@@ -65,7 +65,7 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
         ));
     }
     if arguments.yes {
-        trust::grant(state, workspace)?;
+        trust::grant(state, workspace, &brought)?;
         // What was trusted must be right: a mistake in it is told now, not at the next command.
         places.resolve(Vec::new())?;
         places.rules()?;

@@ -20,19 +20,28 @@ const LARGEST_FILE: u64 = 1 << 20;
 
 /// Reads a file.
 pub(in crate::config) fn file(path: &Path, bases: &Bases<'_>, errors: &mut Errors) -> Vec<Entry> {
-    let text = match read(path) {
-        Ok(Some(text)) => text,
-        Ok(None) => return Vec::new(),
+    match read(path) {
+        Ok(Some(found)) => text(path, &found, bases, errors),
+        Ok(None) => Vec::new(),
         Err(error) => {
             errors.push(error);
-            return Vec::new();
+            Vec::new()
         }
-    };
-    match DeTable::parse(&text) {
+    }
+}
+
+/// Reads what a file says.
+pub(in crate::config) fn text(
+    path: &Path,
+    text: &str,
+    bases: &Bases<'_>,
+    errors: &mut Errors,
+) -> Vec<Entry> {
+    match DeTable::parse(text) {
         Ok(table) => {
             let mut reader = Reader {
                 file: path,
-                text: &text,
+                text,
                 bases,
                 entries: Vec::new(),
                 errors,
@@ -41,7 +50,7 @@ pub(in crate::config) fn file(path: &Path, bases: &Bases<'_>, errors: &mut Error
             reader.entries
         }
         Err(error) => {
-            let line = line_of(&text, error.span().map_or(0, |span| span.start));
+            let line = line_of(text, error.span().map_or(0, |span| span.start));
             let message = error.message().to_owned();
             errors.push(ConfigError::Syntax {
                 file: path.to_owned(),

@@ -14,7 +14,7 @@ use super::keys::KEYS;
 use super::origin::Origin;
 use super::value::Value;
 
-pub(super) use file::file;
+pub(super) use file::{file, text};
 pub(super) use flat::{environment, flags};
 
 /// Where settings may come from. Files that do not exist are layers that say nothing.
@@ -26,6 +26,9 @@ pub struct Sources {
     pub user: Option<PathBuf>,
     /// The project's file, `.ringfence/config.toml` in its root.
     pub project: Option<PathBuf>,
+    /// What the project's file says, where that was read already: what trust was found in must be what
+    /// counts, and the file may change.
+    pub project_text: Option<String>,
     /// Whether the user trusts what the project brings.
     pub trust: Trust,
     /// The workspace, absolute: what a project may write, and where the relative paths of
