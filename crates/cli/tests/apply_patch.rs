@@ -108,7 +108,7 @@ fn a_patch_reaches_no_further_than_a_command() {
     // The harmless twins.
     for (path, flags) in [
         ("f", &[][..]),
-        (".git/info", &[]),
+        (".git/info/exclude", &[]),
         ("../other/f", &["--approve", "all"]),
         ("way-out/g", &["--approve", "all"]),
     ] {

@@ -169,3 +169,38 @@ fn the_environment_is_built_from_the_policy() {
         assert!(!text.contains(unexpected), "{text}");
     }
 }
+
+#[test]
+fn what_a_command_changes_of_gits_set_up_is_put_back_and_told() {
+    let place = Place::new();
+    let git = |words: &[&str]| {
+        let done = std::process::Command::new("git")
+            .args(["-c", "user.name=a", "-c", "user.email=a@b"])
+            .args(words)
+            .current_dir(place.work())
+            .env("HOME", place.home())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{words:?}: {done:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["commit", "-q", "--allow-empty", "-m", "one"]);
+    let script = "rm .git/HEAD; echo ../x > .git/commondir; git init -q --template= made; \
+                  printf '[core]\\nfsmonitor = /x\\n' >> made/.git/config; echo > .inputrc";
+    // From a file: the judgement would ask about such a command.
+    std::fs::write(place.work().join("script.sh"), script).unwrap();
+    let ran = place.output(&["run", "--", "bash", "script.sh"]);
+    for path in [
+        ".git/HEAD",
+        ".git/commondir",
+        "made/.git/config",
+        ".inputrc",
+    ] {
+        let path = place.work().join(path);
+        let shown = format!("{}: ", path.display());
+        assert!(ran.stderr.contains(&shown), "{shown}\n{}", ran.stderr);
+    }
+    git(&["status"]);
+    let log = place.output(&["audit", "show"]).stdout;
+    assert!(log.contains("put back: "), "{log}");
+}

@@ -126,13 +126,20 @@ impl Findings {
     }
 
     fn repository(&mut self, then: Option<&Repository>, now: &Repository) {
+        if self.care.settings {
+            self.commondir(then, now);
+        }
+        // Everything else is somewhere else then.
+        let is_elsewhere = then.is_some_and(|then| then.common != now.common);
+        if is_elsewhere || !self.list.is_empty() {
+            return;
+        }
         if let Some(then) = then
             && self.lost(then, now)
         {
             return;
         }
         if self.care.settings {
-            self.commondir(then, now);
             self.attributes(then, now);
             for settings in &now.settings {
                 let known = then.and_then(|then| {

@@ -68,12 +68,6 @@ impl<'s> Fence<'s> {
     pub fn with(scene: &'s Scene, at: Where, mut sandbox: SandboxPolicy) -> Self {
         let workspace = scene.workspace();
         sandbox.denied_reads.push(scene.marks());
-        if at == Where::Container {
-            // What is not there cannot be protected in a container.
-            sandbox
-                .protected_paths
-                .retain(|path| workspace.join(path).exists());
-        }
         let session = Session::open(SessionOptions {
             backend: Choice::Only(match at {
                 Where::Native | Where::Degraded => Backend::Native,

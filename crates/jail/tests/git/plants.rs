@@ -374,7 +374,10 @@ pub fn names(at: Where) -> impl Iterator<Item = &'static str> {
     let keys = KEYS.iter().map(|(key, _)| *key);
     let keys = keys.filter(move |_| at == Where::Native || at == Where::Degraded);
     let ways = WAYS.iter().map(|(name, ..)| *name);
-    keys.chain(ways.filter(move |name| at != Where::Degraded || !LOST.contains(name)))
+    keys.chain(ways.filter(move |name| match at {
+        Where::Native | Where::Bubblewrap | Where::Container => true,
+        Where::Degraded => !LOST.contains(name),
+    }))
 }
 
 /// What is lost with the covers on a machine without namespaces: programs in the workspace that

@@ -1,6 +1,7 @@
 //! Files that run by themselves, in a workspace that is the user's home: none can be changed, and
 //! none that a run makes is there afterwards. Other files of the same kind are left alone.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,15 +19,10 @@ pub enum Before {
     Everything,
 }
 
-/// The trials that a backend is up to: names of nothing cannot be held in a container, and without
-/// namespaces nothing is.
+/// The trials that a backend is up to: without namespaces nothing is held.
 pub fn names(at: Where) -> impl Iterator<Item = &'static str> {
     let all = ["start_up_files", "start_up_files_that_exist"];
-    all.into_iter().filter(move |name| match at {
-        Where::Native | Where::Bubblewrap => true,
-        Where::Container => *name == "start_up_files_that_exist",
-        Where::Degraded => false,
-    })
+    all.into_iter().filter(move |_| at != Where::Degraded)
 }
 
 pub fn named(name: &str) -> Option<Before> {
@@ -83,9 +79,10 @@ pub async fn try_here(scene: Scene, at: Where, before: Before) -> Option<String>
     let fence = Fence::with(&scene, at, policy(&home));
     let mut script = String::new();
     for path in paths() {
-        script += &format!(
+        let _ = writeln!(
+            script,
             "mkdir -p $(dirname {path}); echo evil > {path} || {{ mkdir -p {path}; echo evil > {path}/evil; }}\n\
-             mv {path} {path}.away; rm -f {path}; echo evil > {path}\n"
+             mv {path} {path}.away; rm -f {path}; echo evil > {path}"
         );
     }
     script += "mkdir -p .config/other .local/share/other; echo mine > .config/other/x; echo mine > .otherrc\n";

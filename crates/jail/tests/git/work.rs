@@ -15,7 +15,7 @@ const INSIDE: &[&str] = &[
     "git worktree list; git gc -q; git fsck; git reflog",
     "cd lib; git checkout -q -b inside; echo sub >> file.txt; git commit -q -a -m sub; cd ..; git add lib; git commit -q -m bump",
     "git checkout -q --detach; git checkout -q rebased; git status; git diff HEAD~1",
-    "git clone -q vendor/tool made; cd made; git log -1; echo x > y; git add y; git commit -q -m y",
+    "git init -q made; cd made; git config user.name B; echo x > y; git add y; git commit -q -m y",
     "mkdir -p plain/refs plain/objects config.d; echo x > plain/HEAD; echo x > config; rm config",
     "printf 'notes\\n' >> .git/info/exclude; printf '*.bin -text\\n' > .git/info/attributes",
 ];
