@@ -7,7 +7,7 @@ use super::{
     bash::tree::Text,
     command::Assignment,
     follow::program_name,
-    options::{Arguments, Grammar, Style},
+    options::{Arguments, Grammar, Style, may_be_option},
     unclear::Obstacle,
     walk::Walker,
     word::{Piece, Word},
@@ -57,6 +57,7 @@ pub(super) fn look(walker: &mut Walker, index: usize) {
             }
         }
         "test" | "[" => {
+            operators(walker, arguments);
             for pair in arguments.windows(2) {
                 if pair[0].is("-v") || pair[0].is("-R") {
                     index_of(walker, &pair[1]);
@@ -138,7 +139,46 @@ fn index_of(walker: &mut Walker, word: &Word) {
     }
 }
 
+/// Words of a test that may turn out to be its operators: `-v` evaluates an index.
+fn operators(walker: &mut Walker, arguments: &[Word]) {
+    for (at, word) in arguments.iter().enumerate() {
+        if word.literal.is_some() {
+            continue;
+        }
+        let next = arguments.get(at + 1).filter(|next| !next.is("]"));
+        let compared = next.is_none_or(|next| {
+            let sign = next.literal().unwrap_or_default();
+            is_comparison(sign)
+                || matches!(
+                    sign,
+                    "=" | "==" | "!=" | "<" | ">" | "-a" | "-o" | "-nt" | "-ot" | "-ef" | ")"
+                )
+        });
+        if (splits(word) || !compared) && may_be_option(word) {
+            // A number is no operator.
+            walker.numbers.evaluates_word(word);
+        }
+    }
+}
+
+/// Whether an expansion in a word stands outside of quotes, so that it may become several words.
+fn splits(word: &Word) -> bool {
+    let (mut quoted, mut letters) = (false, word.text.chars());
+    while let Some(next) = letters.next() {
+        match next {
+            '\\' => _ = letters.next(),
+            '"' => quoted = !quoted,
+            '$' | '`' | '*' | '?' | '[' if !quoted => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
 fn printf(walker: &mut Walker, arguments: &[Word]) {
+    if let Some(format) = arguments.first().filter(|format| may_be_option(format)) {
+        walker.doubtful(Obstacle::ComputedName, &format.text);
+    }
     let named = match arguments.first() {
         Some(first) if first.is("-v") => arguments.get(1).cloned(),
         Some(first) if first.known_start().starts_with("-v") => {

@@ -10,6 +10,9 @@ printf '#!/bin/sh\n: > /home/u/m\n' > evil
 chmod +x evil
 printf ': > /home/u/m\n' > evil.txt
 printf 'HOME[$(touch ../m)]\n' > p1
+printf '%s\n' '-v HOME[$(touch${IFS}../m)]' > p2
+printf '%s\n' '-v PATH /home/u/work/bin' > p3
+printf '%s\n' '-vPATH' > p4
 printf 'touch ../m\n' | base64 > b64
 printf '.TH X 1\n.SH NAME\nx\n.pso touch /home/u/m\n.sy touch /home/u/m\n' > evil.1
 printf 'open("/home/u/m","w")\n' > lib/planted.py

@@ -9,7 +9,7 @@ use crate::classify::{
 pub(super) const TABLE: &[Tool] = &[
     tool(ReadOnly, "echo printf", "it prints text").operands(Operands::Ignored),
     tool(ReadOnly, "test [ [[", "it tests a condition").operands(Operands::Named),
-    tool(ReadOnly, "cd chdir pushd popd dirs", "it changes the working directory").operands(Operands::Named).only("-0 -1 -2 -3 -4 -5 -6 -7 -8 -9 -L -P -e -@ -c -l -n -p -v"),
+    tool(ReadOnly, "cd chdir pushd popd dirs", "it changes the working directory").operands(Operands::Named).all("-0 -1 -2 -3 -4 -5 -6 -7 -8 -9 -L -P -e -@ -c -l -n -p -v"),
     // Which variables they set, and whether what they are given is evaluated, is among the facts.
     tool(ReadOnly, "export declare typeset local readonly", "it sets variables").operands(Operands::Ignored).first("-a -A -f -F -g -l -n -p -r -t -u -x"),
     tool(ReadOnly, "unset", "it forgets variables").operands(Operands::Ignored).first("-f -v -n"),

@@ -147,7 +147,7 @@ impl Parser<'_, '_> {
     fn dollar_brace(&mut self, build: &mut Build, quoted: bool) -> Parsed<()> {
         self.at += 2;
         if self.peek() == Some(b'!') {
-            return Err(self.trouble(Obstacle::Reevaluated));
+            return self.keys(build);
         }
         let length = self.peek() == Some(b'#') && self.peek_at(1) != Some(b'}');
         if length {
@@ -197,6 +197,22 @@ impl Parser<'_, '_> {
         build.piece(Piece::Parameter {
             name,
             values: values.into_iter().collect(),
+        });
+        Ok(())
+    }
+
+    /// `${!name[@]}`, the keys of an array. Every other `${!…}` is evaluated again.
+    fn keys(&mut self, build: &mut Build) -> Parsed<()> {
+        let trouble = self.trouble(Obstacle::Reevaluated);
+        self.at += 1;
+        let name = self.name()?;
+        let closes = self.eat("[@]}") || self.eat("[*]}");
+        if name.is_empty() || !closes || self.kind != ShellKind::Bash {
+            return Err(trouble);
+        }
+        build.piece(Piece::Parameter {
+            name: String::new(),
+            values: Vec::new(),
         });
         Ok(())
     }
