@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use ringfence_policy::{
     Ground, ShellKind,
     classify::{Class, classify},
-    facts::{CommandText, MAX_STEPS, understand},
+    facts::{CommandText, MAX_STEPS, SimpleCommand, understand},
     propose::{canonical, propose},
     rule::Grant,
 };
@@ -28,6 +28,25 @@ fuzz_target!(|input: (u8, &str)| {
     assert!(facts.steps <= MAX_STEPS);
     let found = classify(&facts, &ground);
     assert!(facts.not_understood.is_empty() || found.class >= Class::Suspicious);
+    assert!(facts.doubtful.is_empty() || found.class >= Class::Unknown);
+
+    // What may leave the fence is the same command when it is written out again, word by word.
+    if let Some(command) = facts.one_literal_command() {
+        let quoted = command.words.iter().filter_map(|word| word.literal());
+        let quoted = quoted.map(|word| format!("'{}'", word.replace('\'', r"'\''")));
+        let written = quoted.collect::<Vec<_>>().join(" ");
+        let again = understand(CommandText::Shell {
+            kind: ShellKind::Bash,
+            text: &written,
+        });
+        let words = |command: &SimpleCommand| -> Vec<Option<String>> {
+            command.words.iter().map(|word| word.literal.clone()).collect()
+        };
+        if kind == ShellKind::Bash {
+            let again = again.commands.first().map(words);
+            assert_eq!(again, Some(words(command)));
+        }
+    }
     canonical(&facts);
     propose(&facts, &ground, &Grant::default());
 

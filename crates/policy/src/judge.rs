@@ -13,6 +13,7 @@ use crate::classify::{self, Class, Classification};
 use crate::command_line::CommandLine;
 use crate::facts::{self, CommandText, Facts};
 use crate::ground::Ground;
+use crate::leave;
 use crate::permissions::{ApprovalPolicy, Limits, Network, SandboxMode, SandboxPolicy};
 use crate::permit::{Basis, Confinement, Permit};
 use crate::propose::{canonical, propose};
@@ -154,7 +155,11 @@ fn understood(command: &RunCommand) -> Facts {
 
 fn judge_command(command: RunCommand, bench: &Bench<'_>) -> Judgement {
     let facts = understood(&command);
-    let Classification { class, reasons } = classify::classify(&facts, bench.ground);
+    let mut found = classify::classify(&facts, bench.ground);
+    if is_typed_into(&command) {
+        found = classify::on_a_terminal(&facts, found);
+    }
+    let Classification { class, reasons } = found;
     let rule = bench.rules.decide(&facts, bench.ground, &command.tool);
     let mut grounds = Grounds {
         class: Some(class),
@@ -166,6 +171,12 @@ fn judge_command(command: RunCommand, bench: &Bench<'_>) -> Judgement {
     };
     let verdict = decide(command, class, rule, bench, &mut grounds);
     Judgement { verdict, grounds }
+}
+
+/// Whether a model types into the command: on a pipe `TERM` says that there is no terminal.
+fn is_typed_into(command: &RunCommand) -> bool {
+    let term = command.environment.get("TERM");
+    command.tool == "exec_command" && term.is_some_and(|term| term != "dumb")
 }
 
 /// The table's answer for a cell.
@@ -324,11 +335,14 @@ fn ask(
     bench: &Bench<'_>,
     grounds: &Grounds,
 ) -> Verdict {
+    let leaves =
+        bench.sandbox.mode.is_fenced() && matches!(confinement, Confinement::Unfenced { .. });
+    let covered = !leaves || leave::may_be_remembered(&command);
     let action = Action::RunCommand(command);
-    if bench
+    let remembered = bench
         .remembered
-        .contains(&ApprovalKey::new(&action, &confinement))
-    {
+        .contains(&ApprovalKey::new(&action, &confinement));
+    if covered && remembered {
         return Verdict::Allow(Permit::new(action, confinement, Basis::Remembered));
     }
     let grant = Grant {
@@ -384,12 +398,13 @@ fn class_in_words(class: Class, grounds: &Grounds) -> String {
     let name = match class {
         Class::ReadOnly => "it only reads",
         Class::Safe => "it is a safe command",
-        Class::Unknown => "it is not a known command",
+        Class::Unknown => "what it does is not certain",
         Class::Suspicious => "it is suspicious",
         Class::Dangerous => "it is dangerous",
     };
     match grounds.reasons.first() {
-        Some(reason) if class >= Class::Suspicious => {
+        // A rule may have taken care of the weightiest: then it is not what is left to decide.
+        Some(reason) if class >= Class::Unknown && reason.class == class => {
             format!("{name} (`{}`: {})", reason.part, reason.why)
         }
         _ => name.to_owned(),

@@ -17,6 +17,7 @@ pub mod ground;
 pub mod host;
 pub mod import;
 pub mod judge;
+pub mod leave;
 pub mod permissions;
 pub mod permit;
 pub mod propose;

@@ -171,7 +171,16 @@ fn the_most_specific_rule_wins_and_a_denial_always() {
         ("terraform plan", "-"),
         ("git push \"", "-"),
         ("PATH=/tmp git push", "allow, rest suspicious"),
-        ("FOO=1 git push", "allow"),
+        ("FOO=1 git push", "allow, rest unknown"),
+        ("NO_COLOR=1 git push", "allow"),
+        ("jobs -x docker run x", "deny"),
+        ("chronic docker run x", "deny"),
+        ("frobwrap docker run x", "deny"),
+        ("frobwrap --level 3 env docker run x", "deny"),
+        ("npx docker run x", "deny"),
+        ("frobwrap npm install", "ask"),
+        ("echo docker run x", "-"),
+        ("grep docker run", "-"),
         ("LD_PRELOAD=x git push", "allow, rest suspicious"),
     ] {
         assert_eq!(shown(decide(&set, command).as_ref()), expected, "{command}");
@@ -185,8 +194,10 @@ fn a_grant_holds_for_the_whole_only_if_every_part_has_it() {
     let set = set(RULES);
     for (command, fence) in [
         ("frob x", Fence::Unfenced),
-        ("cd x && frob x", Fence::Unfenced),
-        ("timeout 5 frob x", Fence::Unfenced),
+        ("'frob' \"x\"", Fence::Unfenced),
+        ("bash -lc 'frob x'", Fence::Unfenced),
+        ("cd x && frob x", Fence::Fenced),
+        ("timeout 5 frob x", Fence::Fenced),
         ("frob x && git push", Fence::Fenced),
         ("frob x | cat", Fence::Fenced),
         ("frob x && frobnicate", Fence::Fenced),
@@ -507,7 +518,16 @@ fn proposals_generalise_as_a_person_would() {
             "docker compose up -d",
             "docker compose up -d | docker compose up",
         ),
-        ("rm file.txt", "rm file.txt"),
+        ("rm file.txt", ""),
+        ("rm -rf build", ""),
+        ("frob && rm -rf build", ""),
+        ("git -c user.name=x commit -m y", ""),
+        ("git -C sub push", ""),
+        ("git -C sub frob", ""),
+        ("docker run --rm alpine ls", ""),
+        ("docker exec x ls", ""),
+        ("podman run x", ""),
+        ("docker -H x ps", ""),
         ("curl https://x", "curl https://x"),
         ("frob a && npm publish", "frob a, npm publish"),
         ("ls && frob a", "frob a"),
@@ -531,6 +551,109 @@ fn proposals_generalise_as_a_person_would() {
             .collect();
         assert!(found.len() <= 3, "{command}");
         assert_eq!(found.join(" | "), expected, "{command}");
+    }
+}
+
+/// A rule that leaves the fence covers one literal command. Everything else runs, or is asked about,
+/// as if the rule granted no more than running inside.
+#[test]
+fn what_leaves_the_fence_is_one_literal_command() {
+    let set = set(RULES);
+    let leaves = |text: &str| {
+        let found = decide(&set, text);
+        found.is_some_and(|found| found.grant.fence == Fence::Unfenced)
+    };
+    for command in [
+        "frob",
+        "frob x",
+        "frob --all 'a b'",
+        "frob \\\n  x",
+        "frob x # deploys",
+        "sh -c 'frob x'",
+    ] {
+        assert!(leaves(command), "{command}");
+        assert!(
+            ringfence_policy::leave::covers(&facts(command)),
+            "{command}"
+        );
+    }
+    for command in [
+        "frob x; ls",
+        "frob x && true",
+        "frob x || :",
+        "frob x\nls",
+        "frob x &",
+        "frob x | cat",
+        "ls | frob x",
+        "! frob x",
+        "time frob x",
+        "(frob x)",
+        "{ frob x; }",
+        "if true; then frob x; fi",
+        "for i in 1; do frob x; done",
+        "while frob x; do :; done",
+        "case x in x) frob x;; esac",
+        "f() { frob x; }; f",
+        "frob() { ls; }",
+        "frob $X",
+        "frob \"$X\"",
+        "frob ${X:-y}",
+        "frob $1",
+        "frob $((1+1))",
+        "frob $((x))",
+        "frob $(cat x)",
+        "frob `cat x`",
+        "frob <(cat x)",
+        "frob *",
+        "frob a?b",
+        "frob [ab]",
+        "frob ~",
+        "frob ~/x",
+        "frob {a,b}",
+        "frob {1..3}",
+        "FOO=1 frob x",
+        "FOO=1; frob x",
+        "NO_COLOR=1 frob x",
+        "PATH=. frob x",
+        "export A=1; frob x",
+        "frob x > out.txt",
+        "frob x >> out.txt",
+        "frob x < in.txt",
+        "frob x 2>/dev/null",
+        "frob x > /dev/null",
+        "frob x <<< y",
+        "frob x <<E\ny\nE",
+        "env frob x",
+        "env A=1 frob x",
+        "nice frob x",
+        "nohup frob x",
+        "sudo frob x",
+        "command frob x",
+        "exec frob x",
+        "eval 'frob x'",
+        "eval frob x",
+        "trap 'frob x' EXIT",
+        "alias frob=ls; frob x",
+        "xargs frob",
+        "find . -exec frob {} ;",
+        "bash -c 'frob x; ls'",
+        "bash -c 'frob $X'",
+        "bash -c 'A=1 frob x'",
+        "bash -c 'frob x' y",
+        "bash -x -c 'frob x'",
+        "bash -ic 'frob x'",
+        "./bash -c 'frob x'",
+        "bash -c \"bash -c 'frob x'\"",
+        "set -o posix; BASH_ALIASES[frob]='ls'; frob x",
+        "shopt -s expand_aliases\nalias frob='ls'\nfrob x",
+        "coproc frob x",
+        "frob x \"",
+        "[[ -f x ]] && frob x",
+        "x=1 y=2; frob x",
+        "let x=1; frob x",
+        "frob x; make deploy",
+    ] {
+        assert!(!leaves(command), "{command}");
     }
 }
 

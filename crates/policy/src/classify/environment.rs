@@ -1,7 +1,31 @@
-//! What it means to set an environment variable.
+//! What it means to set a variable: for the shell itself, or for the programs that it starts.
+//!
+//! The shell gives a meaning to some names. A program may give one to any name, so that only those
+//! that are known to be harmless are harmless in front of one.
 
-use super::{Class, Findings};
-use crate::facts::Assignment;
+use super::{Class, Findings, path::spread};
+use crate::{
+    facts::{Assignment, Directory, Word},
+    ground::Ground,
+};
+
+/// Who sees a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// The shell alone.
+    Shell,
+    /// Programs as well.
+    Programs,
+}
+
+/// What a variable is judged with.
+pub(super) struct Setting<'s> {
+    pub(super) seen: Seen,
+    /// Whether a part of the text is read by Zsh, which has names of its own.
+    pub(super) zsh: bool,
+    pub(super) directory: &'s Directory,
+    pub(super) ground: &'s Ground,
+}
 
 /// Variables that make programs load or run something else.
 const LOADERS: &[&str] = &[
@@ -9,6 +33,12 @@ const LOADERS: &[&str] = &[
     "IFS",
     "ENV",
     "BASH_ENV",
+    "BASH_ALIASES",
+    "BASH_CMDS",
+    "BASH_COMPAT",
+    "BASH_LOADABLES_PATH",
+    "BASH_XTRACEFD",
+    "POSIXLY_CORRECT",
     "SHELLOPTS",
     "BASHOPTS",
     "PS4",
@@ -45,7 +75,6 @@ const LOADERS: &[&str] = &[
     "FZF_DEFAULT_COMMAND",
     "FZF_DEFAULT_OPTS",
     "PYTHONSTARTUP",
-    "PYTHONPATH",
     "PYTHONHOME",
     "PYTHONBREAKPOINT",
     "PYTHONINSPECT",
@@ -165,19 +194,68 @@ const HARMLESS: &[&str] = &[
     "DEBIAN_FRONTEND",
     "BLOCKSIZE",
     "QUOTING_STYLE",
-    "POSIXLY_CORRECT",
     "REPLY",
     "OPTIND",
+    "TMOUT",
+    "SOURCE_DATE_EPOCH",
+    "PGTZ",
+    "TEST_ENV",
+    "APP_ENV",
+    "RAILS_ENV",
+    "RACK_ENV",
+    "FLASK_ENV",
+    "DJANGO_DEBUG",
+    "LOG_LEVEL",
+    "LOGLEVEL",
+    "RUST_TEST_THREADS",
+    "RUST_MIN_STACK",
+    "CARGO_NET_OFFLINE",
+    "GOMAXPROCS",
+    "OMP_NUM_THREADS",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD",
+    "TSC_COMPILE_ON_ERROR",
+    "NEXT_TELEMETRY_DISABLED",
+    "DO_NOT_TRACK",
+    "HEADLESS",
+    "WATCH",
 ];
 
-/// Words in a name that hint at an option, a command or a path that a program will use.
-const HINTS: &[&str] = &[
-    "PAGER", "EDITOR", "COMMAND", "_CMD", "WRAPPER", "PATH", "OPTIONS", "OPTS", "FLAGS", "_CONFIG",
-    "SHELL", "PLUGIN", "PRELOAD", "LAUNCHER", "RUNNER", "EXEC", "HOOK", "STARTUP", "INIT",
+/// Parameters by which Zsh is told what names mean and what to run.
+const ZSH_MEANINGS: &[&str] = &[
+    "functions",
+    "aliases",
+    "galiases",
+    "saliases",
+    "commands",
+    "builtins",
+    "options",
+    "parameters",
+    "modules",
+    "path",
+    "fpath",
+    "cdpath",
+    "module_path",
+    "FPATH",
+    "MODULE_PATH",
+    "NULLCMD",
+    "READNULLCMD",
+    "chpwd_functions",
+    "precmd_functions",
+    "preexec_functions",
+    "periodic_functions",
+    "zshexit_functions",
+    "zshaddhistory_functions",
+    "nameddirs",
+    "userdirs",
+    "dirstack",
+    "prompt",
+    "PROMPT",
+    "RPROMPT",
+    "TIMEFMT",
 ];
 
 /// Judges a variable that gets a value.
-pub(super) fn judge(assignment: &Assignment, findings: &mut Findings) {
+pub(super) fn judge(assignment: &Assignment, setting: &Setting<'_>, findings: &mut Findings) {
     let name = assignment.name.as_str();
     let text = format!("{name}={}", assignment.value.text);
     if name.starts_with("HIST") || name == "SAVEHIST" || name == "fish_history" {
@@ -187,27 +265,55 @@ pub(super) fn judge(assignment: &Assignment, findings: &mut Findings) {
             "it tampers with the shell's history",
         );
     }
-    if HARMLESS.contains(&name) || name.starts_with("LC_") {
-        return;
-    }
+    let known = HARMLESS.contains(&name) || name.starts_with("LC_");
     let loads = LOADERS.contains(&name)
         || LOADER_FAMILIES
             .iter()
             .any(|family| name.starts_with(family));
-    if loads {
-        findings.add(
+    let steers_zsh = setting.zsh && (ZSH_MEANINGS.contains(&name) || name.starts_with("dis_"));
+    if (loads && !known) || steers_zsh {
+        return findings.add(
             Class::Suspicious,
             &text,
             format!("{name} makes programs load or run something else"),
         );
-    } else if HINTS
-        .iter()
-        .any(|hint| name.to_ascii_uppercase().contains(hint))
-    {
+    }
+    if name == "PYTHONPATH" {
+        return modules(assignment, setting, &text, findings);
+    }
+    let harmless = known && is_plain(&assignment.value);
+    if setting.seen == Seen::Programs && !harmless {
         findings.add(
             Class::Unknown,
             &text,
-            format!("{name} may make a program run something else"),
+            format!("what {name} makes a program do is not known"),
         );
     }
+}
+
+/// A value that names no file and no command.
+fn is_plain(value: &Word) -> bool {
+    value.literal().is_some_and(|value| {
+        let letter = |c: char| c.is_ascii_alphanumeric() || "_.,:=@%+*/-".contains(c);
+        value.chars().all(letter) && !value.starts_with(['/', ':']) && !value.contains("..")
+    })
+}
+
+/// Modules of the workspace are what its own programs load anyway.
+fn modules(assignment: &Assignment, setting: &Setting<'_>, text: &str, findings: &mut Findings) {
+    let inside = assignment.value.literal().is_some_and(|folders| {
+        folders.split(':').all(|folder| {
+            let place = spread(&Word::of(folder), setting.directory, setting.ground);
+            place.is_in(&setting.ground.workspace)
+        })
+    });
+    if inside {
+        let why = "python loads modules of the workspace";
+        return findings.add(Class::Safe, text, why);
+    }
+    findings.add(
+        Class::Suspicious,
+        text,
+        "PYTHONPATH makes programs load or run something else",
+    );
 }

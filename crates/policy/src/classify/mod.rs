@@ -5,12 +5,17 @@
 //! files beside it read those tables. Being read-only skips a question, never the fence.
 
 mod environment;
+mod exception;
+mod git;
+mod loss;
+mod lurking;
 mod operands;
 mod part;
 mod path;
 mod scripts;
 mod table;
 mod tables;
+mod terminal;
 mod touch;
 mod whole;
 
@@ -19,12 +24,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    facts::{Facts, Redirection, SimpleCommand},
+    facts::{Directory, Facts, Redirection, SimpleCommand},
     ground::Ground,
 };
+use environment::{Seen, Setting};
 
+pub(crate) use lurking::may_hold_a_command;
 pub(crate) use part::{has_subcommands, is_system_program, own_words, without_global_options};
 pub(crate) use path::spread;
+pub(crate) use terminal::on_a_terminal;
 
 /// How a command is sorted, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -116,16 +124,17 @@ pub fn classify(facts: &Facts, ground: &Ground) -> Classification {
     for unclear in &facts.not_understood {
         findings.whole(Class::Suspicious, &unclear.part, unclear.why.in_words());
     }
+    for doubt in &facts.doubtful {
+        findings.whole(Class::Unknown, &doubt.part, doubt.why.in_words());
+    }
     for command in &facts.commands {
         part::judge(command, facts, ground, &mut findings);
     }
     for redirection in &facts.redirections {
         part::judge_redirection(redirection, ground, &mut findings);
     }
-    for assignment in &facts.assignments {
-        environment::judge(assignment, &mut findings);
-    }
-    whole::judge(facts, &mut findings);
+    shell_variables(facts, ground, &mut findings);
+    whole::judge(facts, ground, &mut findings);
     if facts.commands.is_empty() && findings.reasons.is_empty() {
         findings.add(Class::ReadOnly, "", "it runs no program");
     }
@@ -139,12 +148,31 @@ pub(crate) fn class_of_part(command: &SimpleCommand, facts: &Facts, ground: &Gro
     findings.finish().class
 }
 
-/// The class of the variables that are set for one command.
-pub(crate) fn class_of_assignments(command: &SimpleCommand) -> Class {
-    let mut findings = Findings::default();
-    for assignment in &command.assignments {
-        environment::judge(assignment, &mut findings);
+/// Judges the variables that are set for the shell itself.
+fn shell_variables(facts: &Facts, ground: &Ground, findings: &mut Findings) {
+    let directory = Directory {
+        chains: vec![Vec::new()],
+        unknown: false,
+    };
+    let setting = Setting {
+        seen: Seen::Shell,
+        zsh: part::involves_zsh(facts),
+        directory: &directory,
+        ground,
+    };
+    for assignment in &facts.assignments {
+        environment::judge(assignment, &setting, findings);
     }
+}
+
+/// The class of the variables that are set for one command.
+pub(crate) fn class_of_assignments(
+    command: &SimpleCommand,
+    facts: &Facts,
+    ground: &Ground,
+) -> Class {
+    let mut findings = Findings::default();
+    part::variables(command, facts, ground, &mut findings);
     let worst = findings.reasons.iter().map(|reason| reason.class).max();
     worst.unwrap_or(Class::ReadOnly)
 }
@@ -163,17 +191,15 @@ pub(crate) fn class_of_redirection(redirection: &Redirection, ground: &Ground) -
 
 /// The class of what belongs to no single command: what is not understood, dangers of the whole,
 /// and variables that are set for everything that follows.
-pub(crate) fn class_of_the_rest(facts: &Facts) -> Class {
+pub(crate) fn class_of_the_rest(facts: &Facts, ground: &Ground) -> Class {
     let mut findings = Findings::default();
-    whole::judge(facts, &mut findings);
-    for assignment in &facts.assignments {
-        environment::judge(assignment, &mut findings);
-    }
+    whole::judge(facts, ground, &mut findings);
+    shell_variables(facts, ground, &mut findings);
     let worst = findings.reasons.iter().map(|reason| reason.class).max();
-    let unclear = if facts.not_understood.is_empty() {
-        Class::ReadOnly
-    } else {
-        Class::Suspicious
+    let unclear = match (facts.not_understood.is_empty(), facts.doubtful.is_empty()) {
+        (false, _) => Class::Suspicious,
+        (true, false) => Class::Unknown,
+        (true, true) => Class::ReadOnly,
     };
     worst.unwrap_or(Class::ReadOnly).max(unclear)
 }

@@ -30,6 +30,12 @@ impl Case<'_> {
         }
     }
 
+    /// The word, if reading it is nothing special.
+    pub(super) fn read_only_of<'w>(&self, word: &'w Word) -> Option<&'w Word> {
+        let place = spread(word, &self.command.directory, self.ground);
+        (touch::reading(&place, self.ground).0 == Class::ReadOnly).then_some(word)
+    }
+
     fn delete(&self, word: &Word, recursive: bool, findings: &mut Findings) {
         let (class, why) = touch::deletion(
             &spread(word, &self.command.directory, self.ground),
@@ -57,9 +63,46 @@ impl Case<'_> {
                     self.read(word, findings);
                 }
             }
+            Operands::Named => {
+                for word in operands {
+                    let place = spread(word, &self.command.directory, self.ground);
+                    if let Some((class, why)) = touch::looking(&place, self.ground) {
+                        findings.add(class, self.text, why);
+                    }
+                }
+            }
+            Operands::ReadPlain => {
+                for word in operands {
+                    self.read(word, findings);
+                    let start = word.known_start();
+                    if start.starts_with('@') || (start.is_empty() && word.literal.is_none()) {
+                        let why = "a word that begins with @ is a file of more options";
+                        findings.add(Class::Unknown, self.text, why);
+                    }
+                }
+            }
+            Operands::Clock => self.clock(found, findings),
+            Operands::ShellOptions => self.shell_options(findings),
+            Operands::LockFile => {
+                let file = operands.first().filter(|word| {
+                    let number = |w: &str| w.bytes().all(|b| b.is_ascii_digit());
+                    !word.literal().is_some_and(number)
+                });
+                if let Some(file) = file {
+                    self.write(file, findings);
+                }
+            }
+            Operands::CheckedOut => super::git::checked_out(self, found, findings),
             Operands::Script => {
                 for word in operands {
                     self.read(word, findings);
+                }
+                let printed = operands
+                    .first()
+                    .is_some_and(|word| word.pieces.contains(&Piece::Process));
+                if printed {
+                    let why = "a shell runs what another program prints";
+                    findings.add(Class::Suspicious, self.text, why);
                 }
                 let foreign = operands.first().is_some_and(|word| {
                     let spread = spread(word, &self.command.directory, self.ground);
@@ -71,24 +114,7 @@ impl Case<'_> {
                 }
                 self.more(findings);
             }
-            Operands::Setting => {
-                let given = self
-                    .words
-                    .iter()
-                    .skip_while(|word| !word.is("config"))
-                    .skip(1);
-                let given: Vec<&Word> = given
-                    .filter(|word| !word.known_start().starts_with('-'))
-                    .collect();
-                let asks = matches!(
-                    given.first().and_then(|w| w.literal()),
-                    Some("get" | "list")
-                );
-                if given.len() > 1 && !asks {
-                    let why = "it changes settings, which can name programs";
-                    findings.add(Class::Suspicious, self.text, why);
-                }
-            }
+            Operands::Setting => super::git::setting(self, found, findings),
             Operands::Targets => {
                 if operands
                     .iter()
@@ -230,6 +256,64 @@ impl Case<'_> {
             );
         }
         self.more(findings);
+    }
+
+    /// `date`: a format begins with `+`; anything else sets the clock.
+    fn clock(&self, found: &Arguments<'_>, findings: &mut Findings) {
+        for word in &found.operands {
+            let start = word.known_start();
+            if start.starts_with('+') || found.has(&["-j"]) {
+                continue;
+            }
+            let class = if word.literal.is_some() {
+                Class::Suspicious
+            } else {
+                Class::Unknown
+            };
+            findings.add(class, self.text, "it sets the clock");
+        }
+        self.more(findings);
+    }
+
+    /// `set`: only options that change how the shell runs the text, and not what words in it mean.
+    fn shell_options(&self, findings: &mut Findings) {
+        const LETTERS: &str = "euxvfnETPCbmhB";
+        const NAMES: &[&str] = &[
+            "pipefail",
+            "errexit",
+            "nounset",
+            "xtrace",
+            "verbose",
+            "noglob",
+            "noexec",
+            "errtrace",
+            "functrace",
+            "physical",
+            "noclobber",
+            "notify",
+            "monitor",
+            "braceexpand",
+        ];
+        let mut words = self.words[1..].iter();
+        while let Some(word) = words.next() {
+            let known = match word.literal() {
+                Some("--" | "-") => return,
+                Some(option) if option.starts_with(['-', '+']) => {
+                    let letters = &option[1..];
+                    let named = !letters.contains('o')
+                        || words
+                            .next()
+                            .is_none_or(|name| NAMES.iter().any(|n| name.is(n)));
+                    named && letters.chars().all(|c| c == 'o' || LETTERS.contains(c))
+                }
+                Some(_) => return,
+                None => false,
+            };
+            if !known {
+                let why = "it changes what words mean to the shell";
+                return findings.add(Class::Unknown, self.text, why);
+            }
+        }
     }
 
     /// `dd if=… of=…`.

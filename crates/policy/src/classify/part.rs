@@ -1,14 +1,16 @@
 //! Judging one simple command by the tables.
 
 use super::{
-    Class, Findings, environment,
+    Class, Findings,
+    environment::{self, Seen, Setting},
+    exception, git, lurking,
     path::{self, spread},
     table::{Mark, MarkValue, Operands, Options, Tool},
     tables, touch,
 };
 use crate::{
     facts::{
-        Direction, Facts, Redirection, SimpleCommand, Word, base_name,
+        Assignment, Direction, Facts, Redirection, SimpleCommand, Word, base_name,
         options::{Arguments, may_be_option},
         wrapper::{self, Runs},
     },
@@ -34,9 +36,20 @@ pub(super) fn judge(
     ground: &Ground,
     findings: &mut Findings,
 ) {
-    for assignment in &command.assignments {
-        environment::judge(assignment, findings);
+    if command.lurking {
+        return lurking::judge(command, facts, ground, findings);
     }
+    variables(command, facts, ground, findings);
+    of_words(command, facts, ground, findings);
+}
+
+/// Judges a command by its words alone.
+pub(super) fn of_words(
+    command: &SimpleCommand,
+    facts: &Facts,
+    ground: &Ground,
+    findings: &mut Findings,
+) {
     let text = shown(command);
     if let Some(kind) = facts.shell.filter(|kind| !kind.is_bourne()) {
         judge_windows(command, kind, &text, findings);
@@ -53,21 +66,14 @@ pub(super) fn judge(
         ground,
         text: &text,
     };
-    if program.contains('/') && !is_system_program(program) {
-        let read = spread(&command.words[0], &command.directory, ground);
-        let (class, why) = touch::reading(&read, ground);
-        findings.add(
-            class.max(Class::Unknown),
-            &text,
-            if why.is_empty() {
-                "it runs a program by its path".to_owned()
-            } else {
-                why
-            },
-        );
+    let own_program = by_path(&case, program, findings);
+    if exception::prints_version(command) && own_program != Some(false) {
+        let why = "it prints its version or its usage";
+        return findings.add(Class::Safe, &text, why);
     }
-    if command.wrapper && wrapper::find(name).is_some_and(|w| w.transparent && w.runs != Runs::Find)
-    {
+    let leaves = LEAVES_A_FILE.contains(&name);
+    let transparent = |w: &wrapper::Wrapper| w.transparent && w.runs != Runs::Find;
+    if command.wrapper && !leaves && wrapper::find(name).is_some_and(transparent) {
         return findings.add(
             Class::ReadOnly,
             &text,
@@ -86,7 +92,14 @@ pub(super) fn judge(
         Some(tool) if matches!(name, "find" | "gfind") => {
             case.tool(tool, &without_programs(&own[1..]), findings);
         }
-        Some(tool) => case.tool(tool, &own[1..], findings),
+        Some(tool) => {
+            if name == "git" {
+                git::folder(&case, findings);
+            }
+            case.tool(tool, &own[1..], findings);
+            case.module(tool, findings);
+        }
+        None if own_program == Some(true) => {}
         None if facts.functions.iter().any(|f| f.name == program) => {
             findings.add(
                 Class::ReadOnly,
@@ -99,6 +112,131 @@ pub(super) fn judge(
             &text,
             format!("`{name}` is not a program that is known"),
         ),
+    }
+}
+
+/// Wrappers that write a file of their own.
+const LEAVES_A_FILE: &[&str] = &["flock", "script", "nohup"];
+
+/// A program that is named by its path: whether it is one of the workspace, or none of a kind that is
+/// known. Nothing if it is found by its name, or in a folder of the system.
+fn by_path(case: &Case<'_>, program: &str, findings: &mut Findings) -> Option<bool> {
+    if !program.contains('/') || is_system_program(program) {
+        return None;
+    }
+    let place = spread(&case.command.words[0], &case.command.directory, case.ground);
+    let (class, why) = touch::reading(&place, case.ground);
+    let own = place.is_in(&case.ground.workspace);
+    if !why.is_empty() {
+        findings.add(class.max(Class::Unknown), case.text, why);
+    } else if own {
+        findings.add(Class::Safe, case.text, "it runs a program of the workspace");
+    } else {
+        findings.add(Class::Unknown, case.text, "it runs a program by its path");
+    }
+    Some(own)
+}
+
+/// Builtins of the shell: what is set for one of them is seen by no program.
+const BUILTINS: &[&str] = &[
+    ":",
+    "true",
+    "false",
+    "echo",
+    "printf",
+    "read",
+    "mapfile",
+    "readarray",
+    "cd",
+    "pwd",
+    "test",
+    "[",
+    "export",
+    "declare",
+    "typeset",
+    "local",
+    "readonly",
+    "unset",
+    "set",
+    "shift",
+    "exit",
+    "return",
+    "wait",
+    "trap",
+    "alias",
+    "history",
+    "type",
+    "getopts",
+    "let",
+    "umask",
+    "break",
+    "continue",
+];
+
+fn is_builtin(command: &SimpleCommand) -> bool {
+    let name = command.program();
+    name.is_some_and(|program| BUILTINS.contains(&program))
+}
+
+/// Whether a part of the text is read by Zsh.
+pub(super) fn involves_zsh(facts: &Facts) -> bool {
+    let zsh = |c: &SimpleCommand| c.program().is_some_and(|p| base_name(p).ends_with("zsh"));
+    facts.shell == Some(ShellKind::Zsh) || facts.commands.iter().any(zsh)
+}
+
+/// The variables that are set for one command, or by it.
+pub(super) fn variables(
+    command: &SimpleCommand,
+    facts: &Facts,
+    ground: &Ground,
+    findings: &mut Findings,
+) {
+    let name = command.program().unwrap_or_default();
+    let shells = |c: &SimpleCommand| is_builtin(c) || c.wrapper;
+    let exports = exports(command) && !facts.commands.iter().all(shells);
+    let splits = |name: &str| name == "IFS" && command.words[0].is("read");
+    let mut setting = Setting {
+        seen: Seen::Programs,
+        zsh: involves_zsh(facts),
+        directory: &command.directory,
+        ground,
+    };
+    if !exports && BUILTINS.contains(&name) {
+        setting.seen = Seen::Shell;
+    }
+    let given = command.assignments.iter();
+    for assignment in given.filter(|assignment| !splits(&assignment.name)) {
+        environment::judge(assignment, &setting, findings);
+    }
+    if exports {
+        for word in &command.words[1..] {
+            let named = word.known_start().split('=').next().unwrap_or_default();
+            let option = named.starts_with(['-', '+']) || named.is_empty();
+            let known = command.assignments.iter().any(|given| given.name == named);
+            if !option && !known {
+                let value = word.clone();
+                let assignment = Assignment {
+                    name: named.to_owned(),
+                    value,
+                };
+                environment::judge(&assignment, &setting, findings);
+            }
+        }
+    }
+}
+
+/// Whether a builtin hands variables on to programs.
+fn exports(command: &SimpleCommand) -> bool {
+    match command.program() {
+        Some("export") => !command
+            .words
+            .iter()
+            .any(|word| word.is("-n") || word.is("-p")),
+        Some("declare" | "typeset" | "local" | "readonly") => command.words.iter().any(|word| {
+            let start = word.known_start();
+            start.starts_with('-') && start.contains('x')
+        }),
+        _ => false,
     }
 }
 
@@ -164,7 +302,7 @@ pub(crate) fn own_words(command: &SimpleCommand) -> &[Word] {
     let end = match wrapper.runs {
         Runs::Program { skip } => rest + skip,
         Runs::Locked => rest + 1,
-        Runs::Supplied | Runs::Parallel | Runs::Joined { .. } => rest,
+        Runs::Supplied | Runs::Parallel | Runs::Joined { .. } | Runs::Flagged(_) => rest,
         Runs::Assignments => {
             rest + words[rest..]
                 .iter()
@@ -238,6 +376,9 @@ pub(super) struct Case<'c> {
 
 impl Case<'_> {
     fn tool(&self, tool: &Tool, words: &[Word], findings: &mut Findings) {
+        if let Some((class, why)) = exception::better(self, tool, words, findings) {
+            return findings.add(class, self.text, why);
+        }
         let found = self.options(tool, words, findings);
         if !tool.subcommands.is_empty() {
             return self.subcommand(tool, words, &found, findings);
@@ -264,6 +405,21 @@ impl Case<'_> {
             return;
         }
         self.operands(tool, &found, findings);
+    }
+
+    /// `python -m pip …` is `pip …`.
+    fn module(&self, tool: &Tool, findings: &mut Findings) {
+        if !tool.is_named("python") {
+            return;
+        }
+        let at = self.words.iter().position(|word| word.is("-m"));
+        let rest = at
+            .and_then(|at| self.words.get(at + 1..))
+            .unwrap_or_default();
+        let module = rest.first().and_then(Word::literal);
+        if let Some(tool) = module.and_then(tables::find) {
+            self.tool(tool, &rest[1..], findings);
+        }
     }
 
     /// The subcommand that the first operand names.
@@ -311,7 +467,14 @@ impl Case<'_> {
                         format!("what the option {} does is not known", unknown.text),
                     );
                 }
-                if found.open || (self.command.supplied && tool.operands != Operands::Deleted) {
+                for mark in tool.marks {
+                    let mut names = mark.names.split(' ');
+                    if let Some(name) = names.find(|name| abbreviates(&found, name)) {
+                        self.mark(mark, name, None, findings);
+                    }
+                }
+                let supplied = self.command.supplied && tool.operands != Operands::Deleted;
+                if (found.open || supplied) && !tool.complete {
                     findings.add(
                         tool.class.max(Class::Unknown),
                         self.text,
@@ -321,7 +484,7 @@ impl Case<'_> {
                 for (name, value) in &found.options {
                     let marks = tool.marks.iter().filter(|mark| named(mark, name));
                     for mark in marks {
-                        self.mark(mark, value.as_ref(), findings);
+                        self.mark(mark, name, value.as_ref(), findings);
                     }
                 }
                 found
@@ -361,9 +524,10 @@ impl Case<'_> {
             let name = start.split_once('=').map_or(start, |(name, _)| name);
             found.options.push((name.to_owned(), None));
             for mark in tool.marks {
-                if mark.names.split(' ').any(|known| may_be(known, name)) {
+                let mut names = mark.names.split(' ');
+                if let Some(known) = names.find(|known| may_be(known, name)) {
                     let value = attached(word).or_else(|| words.get(index + 1).cloned());
-                    self.mark(mark, value.as_ref(), findings);
+                    self.mark(mark, known, value.as_ref(), findings);
                 }
             }
         }
@@ -377,7 +541,7 @@ impl Case<'_> {
         found
     }
 
-    fn mark(&self, mark: &Mark, value: Option<&Word>, findings: &mut Findings) {
+    fn mark(&self, mark: &Mark, name: &str, value: Option<&Word>, findings: &mut Findings) {
         match (mark.value, value) {
             (MarkValue::Written, Some(value)) if !value.is("-") => self.write(value, findings),
             (MarkValue::Folder, Some(value)) => {
@@ -390,11 +554,7 @@ impl Case<'_> {
                 }
             }
             (MarkValue::Written, _) => {}
-            _ => findings.add(
-                mark.class,
-                self.text,
-                format!("{}: {}", mark.names.replace(' ', " or "), mark.why),
-            ),
+            _ => findings.add(mark.class, self.text, format!("{name}: {}", mark.why)),
         }
     }
 }

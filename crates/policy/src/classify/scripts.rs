@@ -96,8 +96,12 @@ fn sed(script: &str) -> (Class, &'static str) {
                 rest = rest.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
             }
             'b' | 't' | 'T' | ':' => {
-                let end = rest.find([';', '\n', '}']).unwrap_or(rest.len());
-                rest = &rest[end..];
+                // Versions differ in where a label ends; a blank in it may end it for some.
+                let label = rest.trim_start_matches([' ', '\t']);
+                let end = label
+                    .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                    .unwrap_or(label.len());
+                rest = &label[end..];
             }
             'a' | 'i' | 'c' | 'r' | 'R' | '#' => {
                 // Their text ends at the end of the line; a backslash may carry it on.
@@ -225,6 +229,10 @@ mod tests {
             ("sed", "s/[/]/b/;e rm", Class::Unknown),
             ("sed", "s/a/b/ge", Class::Suspicious),
             ("sed", "a\\\nw out", Class::Unknown),
+            ("sed", ":a;N;$!ba;s/\\n/ /g", Class::ReadOnly),
+            ("sed", ":a w out", Class::Unknown),
+            ("sed", ":a e rm x", Class::Unknown),
+            ("sed", "ba\ne rm x", Class::Suspicious),
             ("awk", "{print $1}", Class::ReadOnly),
             ("awk", "$3 > 100 {print $1}", Class::ReadOnly),
             ("awk", "/foo|bar/", Class::ReadOnly),

@@ -17,6 +17,10 @@ pub(crate) struct Tool {
     pub(crate) why: &'static str,
     /// Which options it may have.
     pub(crate) options: Options,
+    /// Whether the options that are listed are all that the program has.
+    pub(crate) complete: bool,
+    /// Uses of it that are better than it is.
+    pub(crate) modes: &'static [Mode],
     /// Options that change the class.
     pub(crate) marks: &'static [Mark],
     /// What happens to its operands.
@@ -34,6 +38,20 @@ pub(crate) enum Options {
     Any,
     /// Those of the grammar; another one makes the command unknown.
     Known(Grammar),
+}
+
+/// A use of a program that is better than the program: one of these options is there, and no other
+/// than those of the grammar.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mode {
+    /// The options that ask for it, separated by blanks.
+    pub(crate) asks: &'static str,
+    /// All options that it may have.
+    pub(crate) options: Grammar,
+    /// The class that it has.
+    pub(crate) class: Class,
+    /// What it does.
+    pub(crate) why: &'static str,
 }
 
 /// An option that changes the class.
@@ -67,6 +85,18 @@ pub(crate) enum Operands {
     Ignored,
     /// Files that are read.
     Read,
+    /// Files of which only the names, sizes and times are looked at.
+    Named,
+    /// Files that are read; a word that begins with `@` is a file of more options.
+    ReadPlain,
+    /// A format, or a time that the clock is set to.
+    Clock,
+    /// Options of the shell, and new positional parameters.
+    ShellOptions,
+    /// A file that is made if it is not there, or the number of a descriptor.
+    LockFile,
+    /// A branch, or files that are thrown away.
+    CheckedOut,
     /// Files that are written.
     Written,
     /// Files that are read, except the last, which is written.
@@ -102,6 +132,8 @@ pub(crate) const fn tool(class: Class, names: &'static str, why: &'static str) -
         class,
         why,
         options: Options::Any,
+        complete: false,
+        modes: &[],
         marks: &[],
         operands: Operands::Read,
         subcommands: &[],
@@ -120,6 +152,18 @@ impl Tool {
             options: Options::Known(grammar),
             ..self
         }
+    }
+
+    /// With only these options, in GNU style, which are all that the program has.
+    pub(crate) const fn all(self, options: &'static str) -> Self {
+        Self {
+            complete: true,
+            ..self.only(options)
+        }
+    }
+
+    pub(crate) const fn modes(self, modes: &'static [Mode]) -> Self {
+        Self { modes, ..self }
     }
 
     /// With only these options before the first operand.
@@ -170,6 +214,24 @@ impl Tool {
 
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.names.split(' ').any(|known| known == name)
+    }
+}
+
+/// A use of a program that is better than the program.
+pub(crate) const fn mode(
+    class: Class,
+    asks: &'static str,
+    options: &'static str,
+    why: &'static str,
+) -> Mode {
+    Mode {
+        asks,
+        options: Grammar {
+            options,
+            style: Style::Gnu,
+        },
+        class,
+        why,
     }
 }
 

@@ -406,6 +406,18 @@ pub(super) fn reading(spread: &Spread, ground: &Ground) -> Finding {
     (Class::ReadOnly, String::new())
 }
 
+/// What it means to look at the name, the size or the times of a word: what it holds stays hidden.
+pub(super) fn looking(spread: &Spread, ground: &Ground) -> Option<Finding> {
+    let (class, why) = reading(spread, ground);
+    let hidden = spread
+        .places
+        .iter()
+        .all(|spot| secret(spot, ground).is_none_or(|what| what == CREDENTIALS));
+    (class > Class::ReadOnly && !hidden).then_some((class, why))
+}
+
+const CREDENTIALS: &str = "credentials";
+
 fn secret(spot: &Spot, ground: &Ground) -> Option<&'static str> {
     const HOME_SECRETS: &[&str] = &[
         ".ssh",
@@ -466,5 +478,5 @@ fn secret(spot: &Spot, ground: &Ground) -> Option<&'static str> {
     let listed = HOME_SECRETS
         .iter()
         .any(|name| wildcard(first, name) && (first == *name || first.starts_with('.')));
-    (listed || in_config).then_some("credentials")
+    (listed || in_config).then_some(CREDENTIALS)
 }

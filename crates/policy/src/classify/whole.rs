@@ -6,6 +6,7 @@ use crate::{
         Direction, Facts, Piece, SimpleCommand, Word, base_name,
         follow::{ShellInput, shell_input},
     },
+    ground::Ground,
     shell::ShellKind,
 };
 
@@ -118,7 +119,7 @@ const INTERPRETERS: &[&str] = &[
 ];
 
 /// Looks at the whole of a command.
-pub(super) fn judge(facts: &Facts, findings: &mut Findings) {
+pub(super) fn judge(facts: &Facts, ground: &Ground, findings: &mut Findings) {
     let sources: Vec<&SimpleCommand> = facts
         .commands
         .iter()
@@ -140,6 +141,8 @@ pub(super) fn judge(facts: &Facts, findings: &mut Findings) {
             "a shell runs what another program prints",
         );
     }
+    super::loss::judge(facts, ground, findings);
+    written_and_run(facts, findings);
     saved_and_run(facts, findings);
     multiplying(facts, findings);
 }
@@ -231,6 +234,42 @@ fn takes_input(runner: &SimpleCommand) -> bool {
                 ),
                 _ => true,
             })
+        }
+    }
+}
+
+/// A file that the same text writes and runs: what it does is not known from the file's own history.
+fn written_and_run(facts: &Facts, findings: &mut Findings) {
+    let written = facts.redirections.iter().filter(|r| r.direction.writes());
+    let written: Vec<&str> = written
+        .filter_map(|r| r.target.literal())
+        .chain(
+            facts
+                .commands
+                .iter()
+                .filter(|c| {
+                    c.program().is_some_and(|p| {
+                        matches!(base_name(p), "tee" | "cp" | "mv" | "install" | "dd" | "ln")
+                    })
+                })
+                .flat_map(|c| c.words[1..].iter().filter_map(Word::literal)),
+        )
+        .map(|name| base_name(name.trim_start_matches("of=")))
+        .filter(|name| !matches!(*name, "" | "null"))
+        .collect();
+    if written.is_empty() {
+        return;
+    }
+    for command in &facts.commands {
+        let run = run_names(command)
+            .into_iter()
+            .find(|name| written.contains(&name.as_str()));
+        if let Some(name) = run {
+            findings.whole(
+                Class::Unknown,
+                &shown(command),
+                format!("it runs what the same text writes ({name})"),
+            );
         }
     }
 }

@@ -30,6 +30,9 @@ pub struct SimpleCommand {
     /// the text is seen to give them. A supposed command can only make the whole worse.
     #[serde(skip_serializing_if = "is_false")]
     pub supposed: bool,
+    /// Whether it is only a part of the words of another command, which may run it.
+    #[serde(skip)]
+    pub lurking: bool,
     /// The pipeline it belongs to.
     pub pipeline: usize,
     /// Its place in the pipeline, from 0.

@@ -20,7 +20,6 @@ pub(super) fn wrapped(walker: &mut Walker, index: usize, spot: &Spot) {
         return;
     }
     let words = command.words.clone();
-    builtin_text(walker, program_name(&words), &words);
     let Some(wrapper) = wrapper::find(program_name(&words)) else {
         return;
     };
@@ -69,6 +68,10 @@ fn follow(
         .get(1)
         .is_some_and(|w| matches!(w.literal(), Some("-v" | "-V" | "-pv" | "-pV")));
     if asks && program_name(words) == "command" {
+        return Followed::Plain;
+    }
+    let only_asks = |w: &Word| w.is("--version") || w.is("--help");
+    if words.len() == 2 && only_asks(&words[1]) {
         return Followed::Plain;
     }
     let rest = &words[1 + found.rest..];
@@ -122,6 +125,8 @@ fn follow(
             Followed::Plain
         }
         Runs::Subcommand(name) => subcommand(walker, words, name, spot),
+        Runs::Flagged(flag) if found.has(&[flag]) => program(walker, rest, 0, unknown, spot),
+        Runs::Flagged(_) => Followed::Plain,
     }
 }
 
@@ -385,10 +390,13 @@ fn find(walker: &mut Walker, words: &[Word], spot: &Spot) -> Followed {
         let runs = words[at]
             .literal()
             .is_some_and(|w| matches!(w, "-exec" | "-execdir" | "-ok" | "-okdir"));
+        let elsewhere = words[at].is("-execdir") || words[at].is("-okdir");
         at += 1;
         if !runs {
             continue;
         }
+        let outside = walker.directory.clone();
+        walker.directory.unknown |= elsewhere;
         let from = at;
         while at < words.len()
             && !words[at].is(";")
@@ -418,6 +426,7 @@ fn find(walker: &mut Walker, words: &[Word], spot: &Spot) -> Followed {
                 },
             );
         }
+        walker.directory = outside;
         followed = Followed::Through;
     }
     followed
@@ -476,43 +485,5 @@ fn subcommand(walker: &mut Walker, words: &[Word], name: &str, spot: &Spot) -> F
         }
         Some(_) => Followed::Hidden,
         None => Followed::Plain,
-    }
-}
-
-/// Builtins that evaluate quoted arguments.
-fn builtin_text(walker: &mut Walker, name: &str, words: &[Word]) {
-    let evaluates = match name {
-        "let" | "unset" | "read" | "mapfile" | "readarray" | "declare" | "typeset" | "local"
-        | "export" | "readonly" | "getopts" | "wait" => true,
-        "printf" => words
-            .get(1)
-            .is_some_and(|w| w.known_start().starts_with("-v")),
-        "test" | "[" => words.iter().any(|w| w.is("-v") || w.is("-R")),
-        _ => false,
-    };
-    if evaluates {
-        walker.hidden(&words[1..]);
-    }
-    let sets: &[Word] = match name {
-        "read" | "mapfile" | "readarray" | "getopts" | "unset" | "let" => &words[1..],
-        "printf" if evaluates => words.get(1..3).unwrap_or_default(),
-        _ => &[],
-    };
-    for word in sets {
-        let start = word.known_start().trim_start_matches("-v");
-        let end = start
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .unwrap_or(start.len());
-        if !start[..end].is_empty() {
-            walker.sets(&start[..end]);
-        }
-    }
-    if name == "let" {
-        walker.facts.arithmetic = true;
-    }
-    if matches!(name, "mapfile" | "readarray")
-        && words.iter().any(|w| w.known_start().starts_with("-C"))
-    {
-        walker.unclear(Obstacle::HiddenSubstitution, &words[0].text.clone());
     }
 }

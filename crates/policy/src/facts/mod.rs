@@ -5,9 +5,11 @@
 //! may run is not decided here.
 
 pub(crate) mod bash;
+mod builtin;
 mod cmd;
 mod command;
 pub(crate) mod follow;
+mod number;
 pub(crate) mod options;
 mod powershell;
 mod stdin;
@@ -63,9 +65,9 @@ pub struct Facts {
     /// What was not understood. Anything here makes the command suspicious.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_understood: Vec<Unclear>,
-    /// Whether an arithmetic expression evaluates a variable.
-    #[serde(skip)]
-    pub arithmetic: bool,
+    /// What was understood, but may do more than it shows. Anything here makes the command unknown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubtful: Vec<Unclear>,
     /// The command as it was written, shortened if it is too long to be read.
     #[serde(skip)]
     pub written: String,
@@ -134,11 +136,54 @@ fn of_argv(argv: &[String]) -> Facts {
     facts
 }
 
-fn finish(walker: walk::Walker) -> Facts {
+fn finish(mut walker: walk::Walker) -> Facts {
+    for part in walker.numbers.doubts(&walker.facts.functions) {
+        walker.doubtful(Obstacle::EvaluatedValue, &part);
+    }
     let mut facts = walker.facts;
     facts.steps = walker.budget.spent();
     facts.shell = Some(walker.kind);
     facts
+}
+
+impl Facts {
+    /// The one command that this is, if it is nothing else: one program with known words, without
+    /// assignments, expansions, redirections, functions or anything beside it. A shell that is given
+    /// such a command as its script is seen through.
+    pub fn one_literal_command(&self) -> Option<&SimpleCommand> {
+        let nothing_else = self.redirections.is_empty()
+            && self.assignments.is_empty()
+            && self.functions.is_empty()
+            && self.here_documents.is_empty()
+            && self.not_understood.is_empty()
+            && self.doubtful.is_empty()
+            && self.shape.bytes().all(|sign| sign == b'^');
+        let mut commands = self.commands.iter().filter(|command| !command.lurking);
+        let first = commands.next().filter(|_| nothing_else)?;
+        let only = match (commands.next(), commands.next()) {
+            (None, _) => first,
+            (Some(inner), None) if is_shell_with_script(first) && inner.via == Some(0) => inner,
+            _ => return None,
+        };
+        let plain = |command: &SimpleCommand| {
+            command.assignments.is_empty()
+                && !command.supposed
+                && !command.supplied
+                && !command.background
+                && command.words.iter().all(|word| word.literal().is_some())
+        };
+        (plain(first) && plain(only) && !only.wrapper).then_some(only)
+    }
+}
+
+/// `bash -c script`, by the name of the shell or from a folder of the system.
+fn is_shell_with_script(command: &SimpleCommand) -> bool {
+    let words: Option<Vec<&str>> = command.words.iter().map(Word::literal).collect();
+    let Some([shell, "-c" | "-lc", _]) = words.as_deref() else {
+        return false;
+    };
+    let known = ShellKind::of_program(shell).is_some_and(ShellKind::is_bourne);
+    known && (!shell.contains('/') || crate::classify::is_system_program(shell))
 }
 
 /// The name of a program without the folder it is named in.

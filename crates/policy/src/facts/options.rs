@@ -187,6 +187,10 @@ pub(crate) fn may_be_option(word: &Word) -> bool {
     word.literal.is_none()
         && match word.pieces.first() {
             Some(Piece::Text(start)) => start.starts_with('-') || start.is_empty(),
+            // Numbers that the shell keeps.
+            Some(Piece::Parameter { name, values }) if values.is_empty() => {
+                !matches!(name.as_str(), "#" | "?" | "$" | "!")
+            }
             Some(Piece::Home(_) | Piece::Process | Piece::Arithmetic | Piece::Sequence) | None => {
                 false
             }

@@ -14,10 +14,11 @@ pub(super) fn give_printed(pieces: &mut [Piece], text: &Text) {
     let substitutions = pieces
         .iter()
         .filter(|p| matches!(p, Piece::Command | Piece::Process));
-    if substitutions.count() != text.inner.len() {
+    let in_word = || text.inner.iter().filter(|inner| inner.is_in_word());
+    if substitutions.count() != in_word().count() {
         return;
     }
-    let mut inner = text.inner.iter();
+    let mut inner = in_word();
     for piece in pieces {
         if !matches!(piece, Piece::Command | Piece::Process) {
             continue;

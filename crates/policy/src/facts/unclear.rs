@@ -41,6 +41,12 @@ pub enum Obstacle {
     SuppliedScript,
     /// A wrapper whose options are not known, so that what it runs is not known either.
     WrapperOptions,
+    /// An expression evaluates a value that is not known to be a number.
+    EvaluatedValue,
+    /// Which variable is set is computed.
+    ComputedName,
+    /// An attribute of a variable gives its values another meaning.
+    ChangedMeaning,
     /// The language of this shell beyond literal pipelines.
     UnsupportedLanguage,
 }
@@ -60,6 +66,11 @@ impl Obstacle {
             Self::StrangeCharacter => "it contains a control character or an unusual blank",
             Self::SuppliedScript => "a shell runs what another program supplies",
             Self::WrapperOptions => "an option hides which program is run",
+            Self::EvaluatedValue => {
+                "it is evaluated as an expression, and its value may hold a command"
+            }
+            Self::ComputedName => "which variable it sets is computed",
+            Self::ChangedMeaning => "it gives the values of a variable another meaning",
             Self::UnsupportedLanguage => "only literal pipelines of this shell are understood",
         }
     }

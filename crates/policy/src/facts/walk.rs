@@ -11,7 +11,9 @@ use super::{
         self, Budget, Trouble,
         tree::{Body, Link, Redirect, Script, Stage, Statement, Text},
     },
+    builtin,
     command::{Assignment, Directory, Function, HereDocument, Place, Redirection, SimpleCommand},
+    number::Numbers,
     suppose::{MAX_SUPPOSED, give_printed, supposed, with_marks},
     unclear::{Obstacle, Unclear},
     word::{Piece, Word},
@@ -34,6 +36,8 @@ pub(super) struct Walker {
     /// The commands whose output a variable may hold.
     flows: BTreeMap<String, Vec<usize>>,
     pub(super) directory: Directory,
+    /// Which variables certainly hold numbers.
+    pub(super) numbers: Numbers,
     pipelines: usize,
     /// Loops and functions: a `cd` there may happen any number of times.
     repeating: usize,
@@ -48,6 +52,7 @@ pub(super) struct Spot {
     pub(super) wrapped: u8,
     pub(super) via: Option<usize>,
     pub(super) supposed: bool,
+    pub(super) lurking: bool,
     pub(super) supplied: bool,
     pub(super) pipeline: usize,
     pub(super) stage: usize,
@@ -66,6 +71,7 @@ impl Spot {
             wrapped: 0,
             via: None,
             supposed: false,
+            lurking: false,
             supplied: false,
             pipeline: 0,
             stage: 0,
@@ -90,6 +96,7 @@ impl Walker {
                 chains: vec![Vec::new()],
                 unknown: false,
             },
+            numbers: Numbers::default(),
             pipelines: 0,
             repeating: 0,
         }
@@ -97,6 +104,13 @@ impl Walker {
 
     /// Reads a text and walks what was read.
     pub(super) fn text(&mut self, text: &str, kind: ShellKind, spot: &Spot) {
+        let outer = std::mem::replace(&mut self.kind, kind);
+        self.of_kind(text, spot);
+        self.kind = outer;
+    }
+
+    fn of_kind(&mut self, text: &str, spot: &Spot) {
+        let kind = self.kind;
         if spot.depth > bash::MAX_DEPTH {
             return self.unclear(Obstacle::TooDeep, text);
         }
@@ -130,6 +144,14 @@ impl Walker {
         }
     }
 
+    /// Notes something that may do more than it shows, though it is understood.
+    pub(super) fn doubtful(&mut self, why: Obstacle, part: &str) {
+        let found = Unclear::new(why, part);
+        if self.facts.doubtful.len() < 32 && !self.facts.doubtful.contains(&found) {
+            self.facts.doubtful.push(found);
+        }
+    }
+
     fn script(&mut self, script: &Script, spot: &Spot) {
         for statement in &script.statements {
             self.statement(statement, spot);
@@ -146,6 +168,9 @@ impl Walker {
             Link::Or => '|',
             Link::Next => ';',
         });
+        if statement.prefixed {
+            self.facts.shape.push('!');
+        }
         self.pipelines += 1;
         let pipeline = self.pipelines;
         let before = self.facts.commands.len();
@@ -202,9 +227,11 @@ impl Walker {
                 variable,
                 parts,
             } => {
+                let texts = words;
                 let words = self.words(words, spot);
                 if let Some(name) = variable {
                     self.sets(name);
+                    self.numbers.loops_over(name, texts);
                     let values = self.values.entry(name.clone()).or_default();
                     values.extend(
                         words
@@ -231,25 +258,10 @@ impl Walker {
                 }
             }
             Body::Function { name, body } => self.function(name, body, spot),
-            Body::Arithmetic(text) => {
-                self.facts.arithmetic |= text.arithmetic;
-                self.word(text, spot);
-            }
-            Body::Test(words) => {
-                // `-eq` and its like evaluate their operands, `-v` its index.
-                let words = self.words(words, spot);
-                let evaluates = words.iter().any(|word| {
-                    word.literal().is_some_and(|w| {
-                        matches!(
-                            w,
-                            "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R"
-                        )
-                    })
-                });
-                if evaluates {
-                    self.facts.arithmetic = true;
-                    self.hidden(&words);
-                }
+            Body::Arithmetic(text) => _ = self.word(text, spot),
+            Body::Test(texts) => {
+                let words = self.words(texts, spot);
+                builtin::compared(self, texts, &words);
             }
             Body::Coprocess(stage) => {
                 self.stage(
@@ -328,9 +340,12 @@ impl Walker {
             };
             self.script(&inner.script, &inside);
         }
-        self.facts.arithmetic |= text.arithmetic;
+        for evaluated in &text.evaluated {
+            self.numbers.evaluates(evaluated, &text.word.text);
+        }
         for name in &text.sets {
             self.sets(name);
+            self.numbers.is_computed(name);
         }
         let mut word = text.word.clone();
         give_printed(&mut word.pieces, text);
@@ -391,6 +406,7 @@ impl Walker {
             let before = self.facts.commands.len();
             let value = self.word(&assign.value, spot);
             self.assign(&assign.name, &value);
+            self.numbers.gets(&assign.name, &assign.value);
             let mut flow: Vec<usize> = (before..self.facts.commands.len()).collect();
             flow.extend(self.flowing(&value));
             if !flow.is_empty() {
@@ -409,9 +425,7 @@ impl Walker {
             self.facts.assignments.extend(given);
             return;
         }
-        if words[0].literal().is_some_and(|w| {
-            w == "export" || w == "declare" || w == "typeset" || w == "readonly" || w == "local"
-        }) {
+        if words[0].literal().is_some_and(builtin::declares) {
             self.facts.assignments.extend(given.iter().cloned());
         }
         self.command(
@@ -489,6 +503,7 @@ impl Walker {
             wrapper: false,
             supplied: spot.supplied,
             supposed: spot.supposed,
+            lurking: spot.lurking,
             pipeline: spot.pipeline,
             stage: spot.stage,
             background: spot.background,
@@ -498,8 +513,16 @@ impl Walker {
             ancestry: spot.ancestry.clone(),
             holds: spot.holds.clone(),
         });
+        if !spot.lurking {
+            builtin::look(self, index);
+        }
         super::follow::wrapped(self, index, spot);
-        self.change_directory(&words, spot);
+        if !spot.lurking {
+            self.change_directory(&words, spot);
+        }
+        if !spot.supposed && !self.facts.commands[index].wrapper {
+            self.lurking(&words, index, spot);
+        }
         for variant in variants {
             self.command(
                 variant,
@@ -510,6 +533,27 @@ impl Walker {
                 },
             );
         }
+    }
+
+    /// Notes the commands that an unknown program may find among its words.
+    fn lurking(&mut self, words: &[Word], index: usize, spot: &Spot) {
+        let functions = &self.facts.functions;
+        if functions.iter().any(|function| words[0].is(&function.name)) {
+            return;
+        }
+        let spot = Spot {
+            supposed: true,
+            lurking: true,
+            via: Some(index),
+            ..spot.clone()
+        };
+        // What is not understood of a command that may not be one is of no interest.
+        let (unclear, doubtful) = (self.facts.not_understood.len(), self.facts.doubtful.len());
+        for at in crate::classify::may_hold_a_command(words) {
+            self.command(words[at..].to_vec(), Vec::new(), &spot);
+        }
+        self.facts.not_understood.truncate(unclear);
+        self.facts.doubtful.truncate(doubtful);
     }
 
     fn change_directory(&mut self, words: &[Word], _spot: &Spot) {

@@ -232,6 +232,7 @@ fn plain(words: Vec<Word>, pipeline: usize, stage: usize) -> SimpleCommand {
         wrapper: false,
         supplied: false,
         supposed: false,
+        lurking: false,
         pipeline,
         stage,
         background: false,

@@ -49,6 +49,8 @@ pub(crate) enum Runs {
     Find,
     /// `alias name=script`.
     Alias,
+    /// With this option, a program and its arguments; without it an ordinary program.
+    Flagged(&'static str),
     /// After a subcommand of its own (`uv run`), a program.
     Subcommand(&'static str),
 }
@@ -103,9 +105,12 @@ pub(crate) static WRAPPERS: &[Wrapper] = &[
     quiet("command", "-p", AFTER_OPTIONS),
     quiet("builtin", "", AFTER_OPTIONS),
     quiet("exec", "-c -l -a:", AFTER_OPTIONS),
+    quiet("jobs", "-x -l -n -p -r -s", Runs::Flagged("-x")),
     quiet("caffeinate", "-d -i -m -s -u -t:", AFTER_OPTIONS),
     quiet("xvfb-run", "-a --auto-servernum", AFTER_OPTIONS),
     quiet("env", "-i -0 -u: -C: --ignore-environment --null --unset= --chdir= -v --debug", Runs::Assignments),
+    quiet("chronic unbuffer eatmydata dbus-run-session systemd-inhibit", "", AFTER_OPTIONS),
+    quiet("setarch linux32 linux64 i386 x86_64", "-R --addr-no-randomize", AFTER_OPTIONS),
     quiet("busybox toybox", "", AFTER_OPTIONS),
     quiet("then do else if while until", "", AFTER_OPTIONS),
     // Arguments come from elsewhere.

@@ -84,7 +84,10 @@ pub(crate) fn propose_host(connect: &Connect) -> Proposal {
 /// Rules to offer for a command that was asked about, from narrow to broad; none if no rule should
 /// be made from it.
 pub fn propose(facts: &Facts, ground: &Ground, grant: &Grant) -> Vec<Proposal> {
-    if classify::class_of_the_rest(facts) > Class::Safe {
+    if classify::class_of_the_rest(facts, ground) > Class::Safe {
+        return Vec::new();
+    }
+    if grant.fence == crate::rule::Fence::Unfenced && !crate::leave::covers(facts) {
         return Vec::new();
     }
     let parts = parts_to_allow(facts, ground);

@@ -155,6 +155,9 @@ pub(super) fn widths(command: &SimpleCommand) -> Vec<Prefix> {
         return Vec::new();
     };
     let literal: Vec<&str> = command.words.iter().map_while(Word::literal).collect();
+    if says_too_little(base_name(program), &literal) {
+        return Vec::new();
+    }
     let all_literal = literal.len() == command.words.len() && !command.supplied;
     let mut lengths = Vec::new();
     if all_literal
@@ -184,6 +187,17 @@ pub(super) fn widths(command: &SimpleCommand) -> Vec<Prefix> {
         .into_iter()
         .map(|length| Prefix::of(literal[..length].iter().copied()))
         .collect()
+}
+
+/// Commands that no prefix can be made from: what follows it decides what they do. `rm -r build` is
+/// also how `rm -r build ~` begins, and `git -C folder` how every command of git does.
+fn says_too_little(name: &str, literal: &[&str]) -> bool {
+    let option_first = literal.get(1).is_some_and(|word| word.starts_with('-'));
+    let container = matches!(name, "docker" | "podman" | "nerdctl" | "docker-compose");
+    let runs = |word: &&str| matches!(*word, "run" | "exec" | "create");
+    matches!(name, "rm" | "grm" | "rmdir" | "unlink" | "shred" | "dd")
+        || (classify::has_subcommands(name) && option_first)
+        || (container && literal.iter().any(runs))
 }
 
 /// How many words a rule must have at least.

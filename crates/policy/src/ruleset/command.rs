@@ -7,16 +7,11 @@
 use super::{RuleCitation, RuleDecision, RuleSet, winner};
 use crate::{
     classify::{self, Class},
-    facts::{Facts, Redirection, SimpleCommand, Word, base_name, wrapper},
+    facts::{Facts, Redirection, SimpleCommand, Word},
     ground::Ground,
     propose::{canonical, canonical_command},
     rule::{Access, Decision, Fence, Grant, Matched, PathPattern, Rule, Selector},
 };
-
-/// Builtins that start no program: they don't matter for whether the fence may be left.
-const QUIET: &[&str] = &[
-    "cd", "echo", "printf", "pwd", "true", "false", ":", "test", "[", "set", "exit", "wait",
-];
 
 pub(super) fn decide(
     set: &RuleSet,
@@ -30,7 +25,7 @@ pub(super) fn decide(
     let mut so_far = SoFar {
         strictest: None,
         allowed: Vec::new(),
-        rest: classify::class_of_the_rest(facts),
+        rest: classify::class_of_the_rest(facts, ground),
     };
     by_tool(set, tool, &mut so_far);
     by_text(set, facts, tool, &mut so_far);
@@ -125,34 +120,20 @@ impl<'r> SoFar<'r> {
                 }
             }
         }
-        let unfenced = self.rest == Class::ReadOnly
-            && facts
-                .commands
-                .iter()
-                .zip(covered)
-                .filter(|(c, _)| !c.supposed && !is_quiet(c))
-                .all(|(command, cover)| {
-                    let transparent = command.wrapper && is_transparent(command);
-                    transparent || cover.is_some_and(|cover| cover.unfenced)
-                });
-        if unfenced && facts.commands.iter().any(|command| !is_quiet(command)) {
+        // What leaves the fence is one command that somebody saw, and nothing beside it.
+        let only = facts
+            .one_literal_command()
+            .filter(|_| self.rest == Class::ReadOnly);
+        let unfenced = only.is_some_and(|only| {
+            let mut pairs = facts.commands.iter().zip(covered);
+            let cover = pairs.find(|(command, _)| std::ptr::eq(*command, only));
+            cover.is_some_and(|(_, cover)| cover.is_some_and(|cover| cover.unfenced))
+        });
+        if unfenced {
             grant.fence = Fence::Unfenced;
         }
         Some(decision(first, Decision::Allow, grant, self.rest, part))
     }
-}
-
-fn is_quiet(command: &SimpleCommand) -> bool {
-    command
-        .program()
-        .is_some_and(|program| QUIET.contains(&program))
-}
-
-fn is_transparent(command: &SimpleCommand) -> bool {
-    let wrapper = command
-        .program()
-        .and_then(|program| wrapper::find(base_name(program)));
-    wrapper.is_some_and(|wrapper| wrapper.transparent && wrapper.runs != wrapper::Runs::Find)
 }
 
 fn by_tool<'r>(set: &'r RuleSet, tool: &str, so_far: &mut SoFar<'r>) {
@@ -214,6 +195,11 @@ fn part<'r>(
         }
         let matched = match &rule.selector {
             Selector::Prefix(prefix) if refuses => match prefix.refuses(command) {
+                // One word of many may be just a word.
+                Matched::Yes if command.lurking && prefix.words.len() == 1 => {
+                    so_far.note(rule, Decision::Ask, &canonical_command(command));
+                    Matched::No
+                }
                 Matched::Maybe => {
                     so_far.note(rule, Decision::Ask, &canonical_command(command));
                     Matched::No
@@ -270,7 +256,9 @@ fn settle<'r>(
                 return None;
             }
             // The rule is about the words; what is set for them is judged by itself.
-            so_far.rest = so_far.rest.max(classify::class_of_assignments(command));
+            so_far.rest = so_far
+                .rest
+                .max(classify::class_of_assignments(command, facts, ground));
             so_far.allowed.push((rule, canonical_command(command)));
             let inner = command.wrapper && reaches_inner(rule, command);
             Some(Cover {

@@ -2,7 +2,7 @@
 
 use crate::classify::{
     Class::{Dangerous, ReadOnly, Safe, Suspicious, Unknown},
-    table::{Operands, Tool, mark, output, tool},
+    table::{Operands, Tool, mark, mode, output, tool},
 };
 
 #[rustfmt::skip]
@@ -32,7 +32,7 @@ pub(super) const TABLE: &[Tool] = &[
         mark(Dangerous, "--no-preserve-root", "it lifts the protection of /"),
     ]),
     tool(Suspicious, "chattr setfacl setfattr chflags xattr", "it changes the attributes of files").operands(Operands::Changed),
-    tool(ReadOnly, "lsattr getfacl getfattr", "it prints the attributes of files"),
+    tool(ReadOnly, "lsattr getfacl getfattr", "it prints the attributes of files").operands(Operands::Named).only("-a -c -d -e: -E -h -L -l -m: -n: -p -P -R -s -t -v -V --absolute-names --access --default --dump --encoding= --match= --name= --numeric --omit-header --only-values --recursive --tabular --help --version"),
     tool(Safe, "dd gdd", "it copies bytes").operands(Operands::Assigned),
     tool(Unknown, "patch", "it changes files as a patch says").marks(&[output("-o --output")]),
     // Archives: unpacking writes wherever the archive says.
@@ -43,7 +43,8 @@ pub(super) const TABLE: &[Tool] = &[
     ]),
     tool(Safe, "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 compress uncompress pigz", "it packs or unpacks files").operands(Operands::Written),
     tool(Unknown, "zip", "it packs files").marks(&[mark(Suspicious, "-T -TT --unzip-command", "it runs another program"), mark(Unknown, "-m --move", "it deletes what it packed")]),
-    tool(Unknown, "unzip 7z 7za 7zr unrar cpio ar", "it packs or unpacks an archive").operands(Operands::Ignored),
+    tool(Unknown, "unzip", "it unpacks an archive").operands(Operands::Ignored).modes(&[mode(ReadOnly, "-l -Z", "-l -q -v -Z -1", "it lists an archive")]),
+    tool(Unknown, "7z 7za 7zr unrar cpio ar", "it packs or unpacks an archive").operands(Operands::Ignored),
     tool(Unknown, "rsync", "it copies files, also to and from other machines").operands(Operands::LastWritten).marks(&[
         mark(Suspicious, "-e --rsh --rsync-path --daemon", "it runs another program"),
         mark(Suspicious, "--delete --del --delete-before --delete-during --delete-after --delete-excluded --remove-source-files", "it deletes files"),

@@ -18,8 +18,9 @@ pub(super) const TABLE: &[Tool] = &[
         mark(Unknown, "-r --require --import --loader", "it loads another module first"),
         mark(Unknown, "--inspect --inspect-brk", "it opens a port that can run code"),
     ]),
-    tool(Unknown, "deno bun tsx ts-node", "it runs a program").operands(Operands::Script),
-    tool(Unknown, "perl ruby php lua luajit tclsh wish expect osascript Rscript R julia groovy scala kotlin jshell irb ghci runghc guile racket sbcl clisp swipl octave erl elixir iex gdb lldb", "it runs a program").operands(Operands::Script),
+    tool(Unknown, "deno bun", "it runs a program").operands(Operands::Script),
+    tool(Safe, "perl ruby php lua luajit tsx ts-node", "it runs a program").first("-w -v -V --version").operands(Operands::Script).alone(Unknown),
+    tool(Unknown, "tclsh wish expect osascript Rscript R julia groovy scala kotlin jshell irb ghci runghc guile racket sbcl clisp swipl octave erl elixir iex gdb lldb", "it runs a program").operands(Operands::Script),
     tool(Safe, "java", "it runs a program").operands(Operands::Read).marks(&[
         mark(Unknown, "-javaagent -agentlib -agentpath", "it loads another library"),
     ]),

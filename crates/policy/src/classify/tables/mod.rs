@@ -85,6 +85,27 @@ mod tests {
         }
     }
 
+    /// Programs without options, or whose words are never options.
+    const WITHOUT_OPTIONS: &[&str] = &[
+        ":", "echo", "printf", "test", "sleep", "expr", "getopts", "exit", "set", "trap", "eval",
+        "unalias", "setsid",
+    ];
+
+    #[test]
+    fn what_only_looks_has_a_closed_list_of_options() {
+        for tool in TABLES.iter().copied().flatten() {
+            walk(tool, tool.names, &mut |tool, path| {
+                let closed = matches!(tool.options, Options::Known(_));
+                let exempt = WITHOUT_OPTIONS.iter().any(|name| tool.is_named(name));
+                let looks = tool.class == crate::classify::Class::ReadOnly;
+                assert!(
+                    !looks || closed || exempt,
+                    "{path} has an open list of options"
+                );
+            });
+        }
+    }
+
     #[test]
     fn a_marked_option_of_a_closed_grammar_is_in_the_grammar() {
         for tool in TABLES.iter().copied().flatten() {

@@ -18,6 +18,7 @@ pub(super) const TABLE: &[Tool] = &[
     ]),
     tool(ReadOnly, "base64 base32 basenc", "it encodes").only("-d -D -i -w: -o: --decode --ignore-garbage --wrap= --input= --output=").marks(&[crate::classify::table::output("-o --output")]),
     tool(ReadOnly, "iconv", "it converts text").only("-f: -t: -c -s -l -o: --from-code= --to-code= --list --silent --output=").marks(&[crate::classify::table::output("-o --output")]),
-    tool(ReadOnly, "zcat gzcat bzcat xzcat zstdcat lz4cat", "it prints compressed files"),
+    tool(ReadOnly, "zcat gzcat bzcat xzcat zstdcat", "it prints compressed files").only("-f -h -l -k -q -s -t -v -V --force --keep --list --quiet --small --test --verbose --no-progress --help --version"),
+    tool(Unknown, "lz4cat", "it may write a second file"),
     tool(Unknown, "ed ex vi vim nvim view emacs nano pico", "an editor can change files and run programs").operands(Operands::Ignored),
 ];

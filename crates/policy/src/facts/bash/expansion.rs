@@ -1,6 +1,6 @@
 //! Reading what begins with `$`, backticks, and process substitutions.
 
-use std::rc::Rc;
+use std::{cell::Cell, rc::Rc};
 
 use super::{
     Build, Parsed, Parser, Trouble,
@@ -49,6 +49,10 @@ impl Parser<'_, '_> {
             Some(next) if next.is_ascii_alphabetic() || next == b'_' => {
                 self.at += 1;
                 let name = self.name()?;
+                if self.kind == ShellKind::Zsh && self.peek() == Some(b'[') {
+                    // An index there, which is evaluated.
+                    return self.syntax();
+                }
                 build.piece(Piece::Parameter {
                     name,
                     values: Vec::new(),
@@ -83,6 +87,7 @@ impl Parser<'_, '_> {
     fn dollar_parenthesis(&mut self, build: &mut Build) -> Parsed<()> {
         if self.looking_at("$((") {
             let (start, pieces, inner) = (self.at, build.pieces.len(), build.text.inner.len());
+            let evaluated = build.text.evaluated.len();
             self.at += 3;
             match self.deeper(|parser| parser.arithmetic(build, false)) {
                 Ok(()) => return Ok(()),
@@ -92,6 +97,7 @@ impl Parser<'_, '_> {
                 }) => {
                     build.pieces.truncate(pieces);
                     build.text.inner.truncate(inner);
+                    build.text.evaluated.truncate(evaluated);
                     self.at = start;
                 }
                 Err(trouble) => return Err(trouble),
@@ -102,6 +108,7 @@ impl Parser<'_, '_> {
         build.text.inner.push(Rc::new(Inner {
             script,
             process: false,
+            inside_arithmetic: Cell::new(false),
         }));
         build.piece(Piece::Command);
         Ok(())
@@ -130,77 +137,32 @@ impl Parser<'_, '_> {
         build.text.inner.push(Rc::new(Inner {
             script,
             process: true,
+            inside_arithmetic: Cell::new(false),
         }));
         build.piece(Piece::Process);
         Ok(())
-    }
-
-    /// Arithmetic up to `))`, which is consumed. Only what certainly is arithmetic is accepted.
-    pub(super) fn arithmetic(&mut self, build: &mut Build, semicolons: bool) -> Parsed<()> {
-        let mut depth = 0_u32;
-        loop {
-            let Some(next) = self.peek() else {
-                return self.syntax();
-            };
-            match next {
-                b'(' => {
-                    depth += 1;
-                    self.at += 1;
-                }
-                b')' if depth > 0 => {
-                    depth -= 1;
-                    self.at += 1;
-                }
-                b')' => {
-                    self.expect("))")?;
-                    build.piece(Piece::Arithmetic);
-                    return Ok(());
-                }
-                b'$' => {
-                    build.text.arithmetic = true;
-                    self.dollar(build, true)?;
-                }
-                b'`' => {
-                    build.text.arithmetic = true;
-                    self.backticks(build, true)?;
-                }
-                b';' if semicolons => self.at += 1,
-                b'\n' => {
-                    self.bump()?;
-                }
-                next if next.is_ascii_alphanumeric() => {
-                    build.text.arithmetic |= next.is_ascii_alphabetic();
-                    self.at += 1;
-                }
-                b'_' => {
-                    build.text.arithmetic = true;
-                    self.at += 1;
-                }
-                b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'=' | b'!' | b'&' | b'|'
-                | b'^' | b'~' | b'?' | b':' | b',' | b' ' | b'\t' | b'#' | b'[' | b']' => {
-                    self.at += 1;
-                }
-                _ => return self.syntax(),
-            }
-            self.budget.spend(1)?;
-        }
     }
 
     /// `${…}`.
     fn dollar_brace(&mut self, build: &mut Build, quoted: bool) -> Parsed<()> {
         self.at += 2;
         if self.peek() == Some(b'!') {
-            return Err(self.trouble(Obstacle::Reevaluated));
+            return self.keys(build);
         }
-        if self.peek() == Some(b'#') && self.peek_at(1) != Some(b'}') {
+        let length = self.peek() == Some(b'#') && self.peek_at(1) != Some(b'}');
+        if length {
             self.at += 1;
         }
         let name = self.parameter_name()?;
-        self.subscript()?;
+        self.subscript(&mut build.text)?;
         if self.eat("}") {
-            build.piece(Piece::Parameter {
-                name,
-                values: Vec::new(),
+            build.piece(if length {
+                Piece::Arithmetic
+            } else {
+                Piece::Parameter {
+                    name,
+                    values: Vec::new(),
+                }
             });
             return Ok(());
         }
@@ -229,10 +191,28 @@ impl Parser<'_, '_> {
         let values = Word::from_pieces(String::new(), operand)
             .literal
             .filter(|_| defaults);
+        build.computed_default |= values.is_none();
+        build.text.computed_default |= values.is_none();
         let name = if defaults { name } else { String::new() };
         build.piece(Piece::Parameter {
             name,
             values: values.into_iter().collect(),
+        });
+        Ok(())
+    }
+
+    /// `${!name[@]}`, the keys of an array. Every other `${!…}` is evaluated again.
+    fn keys(&mut self, build: &mut Build) -> Parsed<()> {
+        let trouble = self.trouble(Obstacle::Reevaluated);
+        self.at += 1;
+        let name = self.name()?;
+        let closes = self.eat("[@]}") || self.eat("[*]}");
+        if name.is_empty() || !closes || self.kind != ShellKind::Bash {
+            return Err(trouble);
+        }
+        build.piece(Piece::Parameter {
+            name: String::new(),
+            values: Vec::new(),
         });
         Ok(())
     }
@@ -258,55 +238,6 @@ impl Parser<'_, '_> {
                 } else {
                     Ok(name)
                 }
-            }
-        }
-    }
-
-    /// `[…]` after a name, if it is a plain index. Bash evaluates an index.
-    pub(super) fn subscript(&mut self) -> Parsed<bool> {
-        if self.peek() != Some(b'[') {
-            return Ok(false);
-        }
-        self.at += 1;
-        while let Some(next) = self.peek() {
-            self.budget.spend(1)?;
-            match next {
-                b']' => {
-                    self.at += 1;
-                    return Ok(true);
-                }
-                b'@' | b'*' | b'-' | b'+' | b'_' | b'#' => self.at += 1,
-                b'$' if self.peek_at(1).is_some_and(|b| b.is_ascii_alphabetic()) => self.at += 1,
-                next if next.is_ascii_alphanumeric() => self.at += 1,
-                _ => return self.syntax(),
-            }
-        }
-        self.syntax()
-    }
-
-    /// `:offset:length}`.
-    fn substring(&mut self, build: &mut Build) -> Parsed<()> {
-        loop {
-            self.budget.spend(1)?;
-            match self.peek() {
-                Some(b'}') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some(b'$') => {
-                    build.text.arithmetic = true;
-                    self.dollar(build, true)?;
-                }
-                Some(next) if next.is_ascii_alphabetic() => {
-                    build.text.arithmetic = true;
-                    self.at += 1;
-                }
-                Some(
-                    b'0'..=b'9' | b':' | b' ' | b'-' | b'+' | b'*' | b'/' | b'(' | b')' | b'_',
-                ) => {
-                    self.at += 1;
-                }
-                _ => return self.syntax(),
             }
         }
     }
@@ -361,6 +292,7 @@ impl Parser<'_, '_> {
         build.text.inner.push(Rc::new(Inner {
             script: inner,
             process: false,
+            inside_arithmetic: Cell::new(false),
         }));
         build.piece(Piece::Command);
         Ok(())

@@ -115,6 +115,7 @@ impl Parser<'_, '_> {
                 stages: Vec::new(),
                 link,
                 background: false,
+                prefixed: false,
             };
             let read = self.pipeline(&mut statement);
             script.statements.push(statement);
@@ -135,8 +136,12 @@ impl Parser<'_, '_> {
         loop {
             self.blanks()?;
             match self.reserved() {
-                Some("!") => self.at += 1,
+                Some("!") => {
+                    statement.prefixed = true;
+                    self.at += 1;
+                }
                 Some("time") => {
+                    statement.prefixed = true;
                     self.at += 4;
                     self.blanks()?;
                     if self.looking_at("-p ") {
@@ -515,8 +520,9 @@ impl Parser<'_, '_> {
             return Ok(false);
         }
         // Bash reads up to the closing bracket here, blanks and all.
+        let mut key = Text::default();
         if self.peek() == Some(b'[') {
-            self.subscript()?;
+            self.subscript(&mut key)?;
             if !matches!(self.peek(), Some(b'=' | b'+')) {
                 return self.syntax();
             }
@@ -531,9 +537,12 @@ impl Parser<'_, '_> {
                 if self.eat(")") {
                     break;
                 }
-                let Some(value) = self.separate_word()? else {
+                let mut element = Text::default();
+                self.element_key(&mut element);
+                let Some(mut value) = self.separate_word()? else {
                     return self.syntax();
                 };
+                value.evaluated.append(&mut element.evaluated);
                 found.push(Assign {
                     name: name.clone(),
                     value,
@@ -547,7 +556,8 @@ impl Parser<'_, '_> {
                 return self.syntax();
             }
         } else {
-            let value = self.word(Until::Blank)?.unwrap_or_default();
+            let mut value = self.word(Until::Blank)?.unwrap_or_default();
+            value.evaluated.append(&mut key.evaluated);
             found.push(Assign { name, value });
         }
         if !words.is_empty() {

@@ -4,6 +4,7 @@
 //! refuses whatever it is not sure of: a refusal ends the reading with a [`Trouble`] and keeps what
 //! was read until then. It does not expand, look up or run anything.
 
+mod arithmetic;
 mod expansion;
 mod grammar;
 mod here;
@@ -226,6 +227,8 @@ impl<'s, 'b> Parser<'s, 'b> {
 struct Build {
     pieces: Vec<super::word::Piece>,
     text: Text,
+    /// Whether a default in the expression that is read is computed.
+    computed_default: bool,
 }
 
 impl Build {
@@ -259,7 +262,8 @@ impl Build {
     /// Takes over the substitutions of another word.
     fn absorb(&mut self, other: &Text) {
         self.text.inner.extend(other.inner.iter().cloned());
-        self.text.arithmetic |= other.arithmetic;
+        self.text.evaluated.extend(other.evaluated.iter().cloned());
+        self.text.computed_default |= other.computed_default;
         self.text.sets.extend(other.sets.iter().cloned());
     }
 }

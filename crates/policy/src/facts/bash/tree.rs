@@ -3,7 +3,10 @@
 //! Every construct that the parser accepts has a variant here, so the compiler sees to it that the
 //! walk over the tree treats all of them.
 
-use std::{cell::OnceCell, rc::Rc};
+use std::{
+    cell::{Cell, OnceCell},
+    rc::Rc,
+};
 
 use crate::facts::{command::Direction, word::Word};
 
@@ -19,6 +22,8 @@ pub(crate) struct Statement {
     pub(crate) stages: Vec<Stage>,
     pub(crate) link: Link,
     pub(crate) background: bool,
+    /// Whether `!` or `time` stands before it.
+    pub(crate) prefixed: bool,
 }
 
 /// How a statement follows the one before it in its list.
@@ -80,8 +85,23 @@ pub(crate) struct Text {
     pub(crate) quoted: bool,
     /// The variables that `${name:=…}` in it sets.
     pub(crate) sets: Vec<String>,
-    /// Whether an arithmetic expansion in it names a variable.
-    pub(crate) arithmetic: bool,
+    /// Whether a default in it (`${x:-…}`) is computed.
+    pub(crate) computed_default: bool,
+    /// What expressions in it evaluate.
+    pub(crate) evaluated: Vec<Evaluated>,
+}
+
+/// What an expression evaluates.
+#[derive(Debug, Clone)]
+pub(crate) enum Evaluated {
+    /// The value of a variable.
+    Variable(String),
+    /// A variable that the expression sets: a number, therefore.
+    Set(String),
+    /// What a script prints.
+    Printed(Rc<Inner>),
+    /// A value that is not known.
+    Computed,
 }
 
 /// A script inside a word.
@@ -89,6 +109,8 @@ pub(crate) struct Text {
 pub(crate) struct Inner {
     pub(crate) script: Script,
     pub(crate) process: bool,
+    /// Whether it stands in an expression.
+    pub(crate) inside_arithmetic: Cell<bool>,
 }
 
 /// A redirection.
