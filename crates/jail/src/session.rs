@@ -220,8 +220,7 @@ impl Session {
             let gate = Arc::clone(&gate);
             tries -= 1;
             match self.try_launch(&command, &confinement, io, gate).await {
-                Err(LaunchError::Bubblewrap(_)) if tries > 0 => io = again,
-                Ok(None) if tries > 0 => io = again,
+                Err(LaunchError::Bubblewrap(_)) | Ok(None) if tries > 0 => io = again,
                 Ok(None) => return Err(LaunchError::WardenGone),
                 Ok(Some(process)) => return Ok(process),
                 Err(error) => return Err(error),

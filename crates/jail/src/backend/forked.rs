@@ -58,7 +58,7 @@ fn fork() -> io::Result<Option<(OwnedFd, Child)>> {
 
 fn serve(line: OwnedFd) -> ! {
     match keep_nothing_but(line) {
-        Ok(line) => warden::serve_on(line),
+        Ok(line) => warden::serve_on(&line),
         Err(_) => process::exit_now(1),
     }
 }

@@ -59,22 +59,22 @@ pub(crate) use view::NOT_FOR_WRITING;
 /// Serves as a warden on standard input, or on a socket of this name. Never returns.
 pub(crate) fn serve(socket: Option<&OsStr>) -> ! {
     match line(socket) {
-        Ok(harness) => serve_on(harness),
+        Ok(harness) => serve_on(&harness),
         Err(_) => process::exit_now(1),
     }
 }
 
 /// Serves as a warden on a line to the harness. Never returns.
-pub(crate) fn serve_on(harness: OwnedFd) -> ! {
+pub(crate) fn serve_on(harness: &OwnedFd) -> ! {
     // First: a signal for the user's process group, or the end of the terminal, would keep it from
     // tidying up. One that leads a session already was put there by whoever started it.
     let _ = rustix::process::setsid();
-    let code = match run(&harness) {
+    let code = match run(harness) {
         Ok(()) => 0,
         Err(_) => 1,
     };
     // The harness need not wait for what the kernel does now.
-    let _ = descriptor::send(&harness, GOODBYE, &[]);
+    let _ = descriptor::send(harness, GOODBYE, &[]);
     process::exit_now(code)
 }
 
@@ -270,10 +270,10 @@ fn fork_stage(
     let (told, survivor) = descriptor::socket_pair()?;
     let (admitted, admit) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     // A stage without one says what it lacks, if it needs one.
-    let events = match workshop.has_namespaces() {
-        true => site.watches.borrow_mut().take().ok(),
-        false => None,
-    };
+    let events = workshop
+        .has_namespaces()
+        .then(|| site.watches.borrow_mut().take())
+        .and_then(Result::ok);
     let group = nest.map(Nest::group).transpose()?;
     let controls = match &group {
         Some(group) => group.controls()?,
@@ -302,7 +302,7 @@ fn fork_stage(
                 events,
                 admitted,
             };
-            stage::serve(workshop, &lines, &controls, enclosure)
+            stage::serve(workshop, &lines, &controls, &enclosure)
         }
         Fork::Parent(child) => {
             let stage = Running {

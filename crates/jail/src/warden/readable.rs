@@ -50,7 +50,7 @@ pub(super) fn grant(
     let mut list = List {
         rules,
         denied: &denied,
-        on_list,
+        announce: on_list,
     };
     list.walk(Path::new("/"))
 }
@@ -59,7 +59,7 @@ pub(super) fn grant(
 struct List<'a> {
     rules: &'a mut Rules,
     denied: &'a [PathBuf],
-    on_list: OnList<'a>,
+    announce: OnList<'a>,
 }
 
 impl List<'_> {
@@ -68,7 +68,7 @@ impl List<'_> {
         if !self.is_around_something_denied(folder) {
             return self.grant(folder);
         }
-        (self.on_list)(folder)?;
+        (self.announce)(folder)?;
         let Ok(entries) = fs::read_dir(folder) else {
             // What cannot be listed by us holds nothing that the command could read.
             return Ok(());

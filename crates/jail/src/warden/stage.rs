@@ -48,7 +48,7 @@ pub(super) fn serve(
     workshop: &Workshop,
     lines: &Lines<'_>,
     controls: &Controls,
-    enclosure: Enclosure,
+    enclosure: &Enclosure,
 ) -> ! {
     let code = match run(workshop, lines, controls, enclosure) {
         Ok(()) => 0,
@@ -61,7 +61,7 @@ fn run(
     workshop: &Workshop,
     lines: &Lines<'_>,
     controls: &Controls,
-    enclosure: Enclosure,
+    enclosure: &Enclosure,
 ) -> io::Result<()> {
     privilege::parent_death_signal_kill()?;
     privilege::undumpable()?;
@@ -72,7 +72,7 @@ fn run(
     let stage = Stage {
         workshop,
         harness: &lines.harness,
-        enclosure: &enclosure,
+        enclosure,
         outlet_port: lines.outlet_port,
         means: Means {
             controls,
