@@ -387,7 +387,8 @@ mod tests {
         let write = |path: &'static str, text: &'static str| {
             move |root: &Path| fs::write(root.join(path), text).unwrap()
         };
-        let table: Vec<(Box<dyn FnOnce(&Path)>, &str)> = vec![
+        type Deed = Box<dyn FnOnce(&Path)>;
+        let table: Vec<(Deed, &str)> = vec![
             (
                 Box::new(write(".git/commondir", "../x\n")),
                 ".git/commondir: aside as commondir.set-aside",
@@ -422,7 +423,7 @@ mod tests {
             ),
             (
                 Box::new(|root: &Path| {
-                    fs::set_permissions(root.join(".git"), fs::Permissions::from_mode(0)).unwrap();
+                    fs::set_permissions(root.join(".git"), fs::Permissions::from_mode(0o0)).unwrap();
                 }),
                 ".git: back",
             ),
@@ -465,10 +466,10 @@ mod tests {
         let (_folder, root) = repository();
         let memory = Arc::default();
         let care = Care::of(&SandboxPolicy::workspace_write(&root), Covers::InForce);
-        let take = || Setup::of(&[root.clone()], &[], care, &myself(), &memory);
+        let take = || Setup::of(std::slice::from_ref(&root), &[], care, &myself(), &memory);
         // Changes of this very moment could not be told from the next: wait until they are old.
         let started = std::time::Instant::now();
-        while !take().before[0].is_still_so(&Reach::of(&[root.clone()])) {
+        while !take().before[0].is_still_so(&Reach::of(std::slice::from_ref(&root))) {
             assert!(started.elapsed() < Duration::from_secs(10));
             std::thread::yield_now();
         }

@@ -221,7 +221,7 @@ fn serve_requests(
             let Some((enclosure, _)) = protocol::receive::<Enclosure>(harness)? else {
                 return Ok(());
             };
-            prepare(harness, site, nest.as_deref_mut(), stages, enclosure)?;
+            prepare(harness, site, nest.as_deref_mut(), stages, &enclosure)?;
         }
     }
 }
@@ -232,7 +232,7 @@ fn prepare(
     site: &Site<'_>,
     nest: Option<&mut Nest>,
     stages: &mut Stages<'_>,
-    enclosure: Enclosure,
+    enclosure: &Enclosure,
 ) -> io::Result<()> {
     // Made ahead of need like the stage, which knows it and keeps no copy. A run without an
     // allow-list has it closed by the harness.
@@ -260,7 +260,7 @@ fn prepare(
 fn fork_stage(
     site: &Site<'_>,
     nest: Option<&mut Nest>,
-    enclosure: Enclosure,
+    enclosure: &Enclosure,
     outlet: Option<&OwnedFd>,
 ) -> io::Result<(Running, [OwnedFd; 2])> {
     let workshop = site.workshop;
@@ -302,7 +302,7 @@ fn fork_stage(
                 events,
                 admitted,
             };
-            stage::serve(workshop, &lines, &controls, &enclosure)
+            stage::serve(workshop, &lines, &controls, enclosure)
         }
         Fork::Parent(child) => {
             let stage = Running {
