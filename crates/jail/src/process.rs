@@ -6,7 +6,6 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -81,9 +80,6 @@ pub struct Exit {
     pub refused: Vec<Refusal>,
     /// What it had changed of git's set-up, and what was done about it.
     pub mended: Vec<Mended>,
-    /// Protected paths that somebody outside replaced while the command ran, and that it may have
-    /// used before they were covered again. It was ended for that.
-    pub exposed: Vec<PathBuf>,
 }
 
 impl Exit {
@@ -146,6 +142,8 @@ impl Process {
                     },
                     _,
                 )) => {
+                    let mut mended = self.setup.as_ref().map_or_else(Vec::new, Setup::mend);
+                    mended.extend(exposed.iter().map(RawPath::to_path).map(Mended::exposed));
                     let exit = Exit {
                         status: ExitStatus::from_raw(status),
                         cpu: Duration::from_micros(cpu_micros),
@@ -153,8 +151,7 @@ impl Process {
                         left_running: left,
                         limits_hit: hit,
                         refused,
-                        mended: self.setup.as_ref().map_or_else(Vec::new, Setup::mend),
-                        exposed: exposed.iter().map(RawPath::to_path).collect(),
+                        mended,
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);
@@ -174,7 +171,6 @@ impl Process {
                             .setup
                             .take()
                             .map_or_else(Vec::new, |setup| setup.mend()),
-                        exposed: Vec::new(),
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);
@@ -187,11 +183,16 @@ impl Process {
     pub async fn gone(&mut self) -> io::Result<()> {
         self.exited().await?;
         self.wait_for_the_last().await?;
-        if let Some(setup) = self.setup.take() {
-            setup.mend_and_keep();
-        }
-        if let Ok(Some((Report::Over { hit, .. }, _))) = protocol::receive(self.control.get_ref()) {
+        let mut exposed = Vec::new();
+        if let Ok(Some((Report::Over { hit, exposed: more }, _))) =
+            protocol::receive(self.control.get_ref())
+        {
             self.hit_later = hit;
+            exposed = more;
+        }
+        if let Some(setup) = self.setup.take() {
+            let exposed = exposed.iter().map(RawPath::to_path).map(Mended::exposed);
+            setup.mend_and_keep(exposed.collect());
         }
         Ok(())
     }

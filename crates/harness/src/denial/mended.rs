@@ -16,6 +16,7 @@ impl Denial {
                     kept.display()
                 )
             }
+            Amends::Ended => "the command was ended; look at what is there".to_owned(),
             Amends::Failed(why) => format!("IT COULD NOT BE PUT BACK: {why}"),
         };
         Self {

@@ -78,6 +78,21 @@ pub enum Amends {
     },
     /// Nothing could be done.
     Failed(String),
+    /// The run was ended.
+    Ended,
+}
+
+impl Mended {
+    /// What became of a run whose cover of a path was lost, and that may have used the moment.
+    pub(crate) fn exposed(path: PathBuf) -> Self {
+        Self {
+            path,
+            amends: Amends::Ended,
+            reason: "somebody outside replaced it while a command ran that may have changed it \
+                     before it was protected again"
+                .to_owned(),
+        }
+    }
 }
 
 /// Which parts of git's set-up a policy protects, and how.
@@ -177,9 +192,10 @@ impl Setup {
         self.mend_also(&also)
     }
 
-    /// The same, kept to be told with what comes next.
-    pub(crate) fn mend_and_keep(&self) {
-        self.memory.tell(self.mend_all());
+    /// The same, kept with what else there is to be told with what comes next.
+    pub(crate) fn mend_and_keep(&self, mut told: Vec<Mended>) {
+        told.extend(self.mend_all());
+        self.memory.tell(told);
     }
 
     fn mend_also(&self, also: &[PathBuf]) -> Vec<Mended> {
@@ -245,7 +261,7 @@ impl Setup {
         let pending = self.memory.pending();
         let wait_and_mend = move || {
             line::gone_within(&first, ENDS_WITHIN);
-            self.mend_and_keep();
+            self.mend_and_keep(Vec::new());
             drop(pending);
         };
         match (leaving, tokio::runtime::Handle::try_current()) {
@@ -367,6 +383,7 @@ mod tests {
                 Amends::PutBack { kept: None } => "back".to_owned(),
                 Amends::PutBack { kept: Some(_) } => "back, kept".to_owned(),
                 Amends::Failed(why) => why,
+                Amends::Ended => "ended".to_owned(),
             };
             (path, done)
         };
@@ -423,7 +440,8 @@ mod tests {
             ),
             (
                 Box::new(|root: &Path| {
-                    fs::set_permissions(root.join(".git"), fs::Permissions::from_mode(0o0)).unwrap();
+                    fs::set_permissions(root.join(".git"), fs::Permissions::from_mode(0o0))
+                        .unwrap();
                 }),
                 ".git: back",
             ),
