@@ -200,6 +200,26 @@ pub fn kill(pidfd: impl AsFd) -> io::Result<()> {
     }
 }
 
+/// Overwrites the variables that the process was started with, and has none from now on.
+///
+/// # Safety
+/// The calling process must have a single thread: nobody may read or change the list meanwhile.
+pub unsafe fn forget_environment() {
+    unsafe extern "C" {
+        static mut environ: *mut *mut c_char;
+    }
+    // SAFETY: nobody else uses the list, as the caller sees to; it ends in null, and each entry is a
+    // string in memory of this process's own that can be written.
+    unsafe {
+        let mut entry = environ;
+        while !entry.is_null() && !(*entry).is_null() {
+            std::ptr::write_bytes(*entry, 0, libc::strlen(*entry));
+            entry = entry.add(1);
+        }
+        environ = std::ptr::null_mut();
+    }
+}
+
 /// Ends the process at once: no destructors, no exit handlers, no flushing.
 pub fn exit_now(code: i32) -> ! {
     // SAFETY: _exit takes no memory and does not return.

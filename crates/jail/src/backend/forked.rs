@@ -57,30 +57,16 @@ fn fork() -> io::Result<Option<(OwnedFd, Child)>> {
 }
 
 fn serve(line: OwnedFd) -> ! {
-    forget_the_environment();
+    // There may be secrets among the variables that no process inside the fence is to have in its
+    // memory.
+    #[allow(unsafe_code)]
+    // SAFETY: the process has a single thread.
+    unsafe {
+        process::forget_environment();
+    }
     match keep_nothing_but(line) {
         Ok(line) => warden::serve_on(&line),
         Err(_) => process::exit_now(1),
-    }
-}
-
-/// Overwrites the variables that the program was started with: there may be secrets among them that
-/// no process inside the fence is to have in its memory.
-fn forget_the_environment() {
-    unsafe extern "C" {
-        static mut environ: *mut *mut libc::c_char;
-    }
-    #[allow(unsafe_code)]
-    // SAFETY: the process has a single thread, so that nobody reads or changes the list meanwhile;
-    // it ends in null, and each entry is a string in memory of this process's own that can be
-    // written.
-    unsafe {
-        let mut entry = environ;
-        while !entry.is_null() && !(*entry).is_null() {
-            std::ptr::write_bytes(*entry, 0, libc::strlen(*entry));
-            entry = entry.add(1);
-        }
-        environ = std::ptr::null_mut();
     }
 }
 
