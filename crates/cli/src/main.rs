@@ -6,6 +6,7 @@ mod exit;
 mod opening;
 mod paint;
 mod prompt;
+mod reveal;
 mod terminal;
 mod trust;
 mod verb;

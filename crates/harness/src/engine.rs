@@ -40,7 +40,7 @@ use crate::output::{Captured, Stream};
 use crate::registry::{Registry, RegistryLimits, TaskId};
 use crate::script::ScriptPlace;
 use crate::search::Catalogue;
-use crate::session::base_environment;
+use crate::session::{base_environment, owned_by_the_user};
 pub(crate) use announce::Announced;
 pub(crate) use desk::Desk;
 pub(crate) use execute::Findings;
@@ -250,6 +250,7 @@ impl Engine {
             home: options.home,
             writable: [sandbox.effective_writable_roots(), &[PathBuf::from("/tmp")]].concat(),
         };
+        owned_by_the_user(&options.shell, &changeable(&ground))?;
         let desk = Desk {
             ground: ground.clone(),
             sandbox,
@@ -422,6 +423,11 @@ impl Engine {
         &self.shell
     }
 
+    /// The folders whose content commands may have changed.
+    pub(crate) fn changeable(&self) -> Vec<PathBuf> {
+        changeable(&self.ground)
+    }
+
     /// An outcome as JSON, with spec 2's field names.
     pub fn exec_output(&self, outcome: &Outcome) -> serde_json::Value {
         crate::tools::exec_output(self, outcome, None)
@@ -455,6 +461,11 @@ impl How {
             tap: self.tap.clone(),
         })
     }
+}
+
+fn changeable(ground: &Ground) -> Vec<PathBuf> {
+    let workspace = std::iter::once(&ground.workspace);
+    workspace.chain(&ground.writable).cloned().collect()
 }
 
 fn registry_limits(config: &Config) -> RegistryLimits {

@@ -20,6 +20,7 @@ pub mod judge;
 pub mod permissions;
 pub mod permit;
 pub mod propose;
+pub mod remembered;
 pub mod rule;
 pub mod ruleset;
 pub mod settle;

@@ -10,7 +10,8 @@ use serde_json::json;
 
 use crate::arguments::Common;
 use crate::opening::Places;
-use crate::paint::{self, visible};
+use crate::paint;
+use crate::reveal;
 
 /// Arguments of `audit`.
 #[derive(Debug, clap::Args)]
@@ -77,22 +78,20 @@ fn verify(place: &audit::AuditPlace, as_json: bool) -> Result<ExitCode> {
             "files": report.files,
         }))?);
     } else {
-        match report.first_fault() {
-            None => paint::line(&format!(
+        if report.is_intact() {
+            paint::line(&format!(
                 "intact: {} records in {} files",
                 report.records(),
                 report.files.len()
-            )),
-            Some((file, fault)) => {
-                let line = fault
-                    .line()
-                    .map(|line| format!(":{line}"))
-                    .unwrap_or_default();
-                paint::line(&format!(
-                    "NOT INTACT: {}{line}: {fault}",
-                    file.file.display()
-                ));
-            }
+            ));
+        }
+        for (file, fault) in report.faults() {
+            let line = fault
+                .line()
+                .map(|line| format!(":{line}"))
+                .unwrap_or_default();
+            let file = reveal::line(&file.file.display().to_string());
+            paint::line(&format!("NOT INTACT: {file}{line}: {fault}"));
         }
     }
     Ok(if report.is_intact() {
@@ -166,6 +165,6 @@ fn show(entry: &Entry, as_json: bool) -> Result<()> {
             },
         ),
     };
-    paint::line(&visible(&format!("{} {text}", entry.at)).replace('\n', "\\n"));
+    paint::line(&reveal::line(&format!("{} {text}", entry.at)));
     Ok(())
 }

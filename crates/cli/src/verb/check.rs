@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
-use crate::paint::{self, visible};
+use crate::paint;
+use crate::reveal;
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
@@ -92,5 +93,7 @@ fn show(verdict: &Verdict, grounds: &Grounds) {
             lines.push(format!("could be kept as: {}", proposal.summary()));
         }
     }
-    paint::line(&visible(&lines.join("\n")));
+    for line in &lines {
+        paint::line(&reveal::line(line));
+    }
 }

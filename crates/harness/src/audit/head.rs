@@ -115,7 +115,7 @@ fn parse(key: &FileKey, bytes: &[u8]) -> Option<Head> {
     })
 }
 
-fn read_up_to(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(super) fn read_up_to(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < bytes.len() {
         match file.read_at(&mut bytes[filled..], offset + filled as u64) {

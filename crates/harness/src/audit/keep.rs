@@ -58,6 +58,7 @@ impl Record {
                     parent,
                     tool,
                     command,
+                    shell,
                     cwd,
                     ..
                 } = intent;
@@ -66,6 +67,7 @@ impl Record {
                 parent.as_mut().into_iter().for_each(call);
                 text(tool);
                 command.fit_to_keep(redactor);
+                shell.iter_mut().for_each(path);
                 path(cwd);
                 let Intent {
                     sandbox,

@@ -160,7 +160,9 @@ impl Desk {
             Ok(permit) => {
                 if let Answer::ApprovedWithRule(rule) = &answer {
                     self.keep_rule(call, rule, &because)?;
-                } else if answer == Answer::ApprovedForSession {
+                } else if answer == Answer::ApprovedForSession
+                    && let Some(key) = key
+                {
                     let mut remembered = self
                         .remembered
                         .lock()
@@ -264,6 +266,7 @@ impl Desk {
                 parent: call.parent.clone(),
                 tool: action.tool.clone(),
                 command: action.command.clone(),
+                shell: action.shell.clone(),
                 cwd: action
                     .cwd
                     .clone()
