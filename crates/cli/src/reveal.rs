@@ -1,6 +1,8 @@
 //! Text that somebody decides by: nothing in it is invisible, reorders what stands around it, or
 //! pushes the rest out of sight.
 
+use std::fmt::Write as _;
+
 /// The characters that show nothing, look like a blank, or change how others are shown. Ranges,
 /// both ends included.
 const HIDDEN: &[(char, char)] = &[
@@ -87,7 +89,7 @@ pub(crate) fn line(text: &str) -> String {
 
 fn push_blanks(shown: &mut String, count: usize) {
     if count > BLANKS {
-        shown.push_str(&format!(" [{count} blanks] "));
+        let _ = write!(shown, " [{count} blanks] ");
     } else {
         shown.extend(std::iter::repeat_n(' ', count));
     }

@@ -62,7 +62,7 @@ fn bash(text: &str) -> (&'static str, Value) {
     ("bash", json!({ "command": text }))
 }
 
-fn exec(text: &str, more: Value) -> (&'static str, Value) {
+fn exec(text: &str, more: &Value) -> (&'static str, Value) {
     let mut arguments = json!({ "command": text, "login": false, "yield_time_ms": 2000 });
     for (name, value) in more.as_object().unwrap() {
         arguments[name] = value.clone();
@@ -121,13 +121,13 @@ async fn another_command_is_asked_about() {
             ),
         ),
         (
-            exec("frobnicate", json!({})),
-            exec("frobnicate", json!({ "shell": "/bin/sh" })),
+            exec("frobnicate", &json!({})),
+            exec("frobnicate", &json!({ "shell": "/bin/sh" })),
         ),
         // Another environment: a terminal has another TERM.
         (
-            exec("frobnicate", json!({})),
-            exec("frobnicate", json!({ "tty": true })),
+            exec("frobnicate", &json!({})),
+            exec("frobnicate", &json!({ "tty": true })),
         ),
         (
             bash("frobnicate"),
