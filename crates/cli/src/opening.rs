@@ -12,7 +12,6 @@ use ringfence::audit::{AuditLog, AuditPlace, Redactor, SystemClock};
 use ringfence::config::{self, Config, FlagValue, Resolved, ScriptMode, Sources, Trust, Value};
 use ringfence::event::EventSink;
 use ringfence::jail::WardenProgram;
-use ringfence::policy::permissions::ApprovalPolicy;
 use ringfence::policy::rule::Layer;
 use ringfence::policy::ruleset::RuleSet;
 use ringfence::rules;
@@ -210,15 +209,6 @@ pub(crate) fn flag_values(common: &Common) -> Result<Vec<FlagValue>> {
     Ok(values)
 }
 
-/// Who runs commands here, which decides what happens by default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Caller {
-    /// A person, who typed the command.
-    Person,
-    /// A model.
-    Model,
-}
-
 /// Whether what happens is put on record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Recorded {
@@ -228,30 +218,22 @@ enum Recorded {
 }
 
 /// Opens an engine.
-pub(crate) fn open(common: &Common, caller: Caller, events: EventSink) -> Result<Engine> {
-    open_with(common, caller, events, Recorded::Yes)
+pub(crate) fn open(common: &Common, events: EventSink) -> Result<Engine> {
+    open_with(common, events, Recorded::Yes)
 }
 
 /// Opens an engine that only looks: nothing is run or recorded.
-pub(crate) fn open_to_look(common: &Common, caller: Caller) -> Result<Engine> {
-    open_with(common, caller, ringfence::event::nowhere(), Recorded::No)
+pub(crate) fn open_to_look(common: &Common) -> Result<Engine> {
+    open_with(common, ringfence::event::nowhere(), Recorded::No)
 }
 
-fn open_with(
-    common: &Common,
-    caller: Caller,
-    events: EventSink,
-    recorded: Recorded,
-) -> Result<Engine> {
+fn open_with(common: &Common, events: EventSink, recorded: Recorded) -> Result<Engine> {
     let places = Places::find(common.cwd.as_deref())?;
     let resolved = places.resolve(flag_values(common)?)?;
     for refused in &resolved.refused {
         paint::remark(&refused.to_string());
     }
     let mut config = Config::from(&resolved);
-    if caller == Caller::Person && resolved.is_default("approval.policy") {
-        config.approval.policy = ApprovalPolicy::OnFailure;
-    }
     // Whoever starts this program is a person: scripts run unless they said otherwise.
     if resolved.is_default("script.mode") {
         config.script.mode = ScriptMode::Enabled;

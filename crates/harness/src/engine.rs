@@ -6,6 +6,7 @@ mod announce;
 mod connections;
 mod desk;
 mod execute;
+mod held;
 mod keep;
 mod record;
 
@@ -21,6 +22,7 @@ use ringfence_jail::{Session as Jail, SessionOptions, TerminalSize, WardenProgra
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Shell};
 use ringfence_policy::judge::Escalation;
+use ringfence_policy::permissions::{ApprovalPolicy, SandboxPolicy};
 use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::verdict::{Denial as Refusal, DenialCode, Judgement};
 use ringfence_policy::{Ground, Verdict};
@@ -249,6 +251,7 @@ impl Engine {
             workspace: options.workspace.clone(),
             home: options.home,
             writable: [sandbox.effective_writable_roots(), &[PathBuf::from("/tmp")]].concat(),
+            readable: options.config.sandbox.readable(&sandbox),
         };
         owned_by_the_user(&options.shell, &changeable(&ground))?;
         let desk = Desk {
@@ -421,6 +424,16 @@ impl Engine {
     /// The user's shell.
     pub fn shell(&self) -> &Shell {
         &self.shell
+    }
+
+    /// When a person is asked.
+    pub fn approval(&self) -> ApprovalPolicy {
+        self.desk.approval
+    }
+
+    /// How far commands reach.
+    pub fn sandbox(&self) -> &SandboxPolicy {
+        &self.desk.sandbox
     }
 
     /// The folders whose content commands may have changed.

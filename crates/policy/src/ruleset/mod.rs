@@ -5,6 +5,7 @@
 //! so that its size hardly matters.
 
 mod command;
+mod held;
 mod index;
 
 use std::path::Path;
@@ -20,6 +21,8 @@ use crate::{
     shell::ShellKind,
 };
 use index::Index;
+
+pub use held::{Held, Stepped, step};
 
 /// Rules from any number of layers. The default is empty.
 #[derive(Clone, Debug, Default)]
