@@ -9,11 +9,14 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use ringfence::approval::{Approver, Scripted};
 use ringfence::audit::{AuditLog, AuditPlace, Redactor, SystemClock};
-use ringfence::config::{self, Config, FlagValue, Resolved, ScriptMode, Sources, Trust, Value};
+use ringfence::config::{
+    self, Config, FlagValue, ProjectLayer, Resolved, ScriptMode, Sources, Trust, Value,
+};
 use ringfence::event::EventSink;
 use ringfence::jail::WardenProgram;
 use ringfence::policy::rule::Layer;
 use ringfence::policy::ruleset::RuleSet;
+use ringfence::project::{self, Project};
 use ringfence::rules;
 use ringfence::session::detect_shell;
 use ringfence::{Engine, EngineOptions};
@@ -37,6 +40,8 @@ pub(crate) struct Places {
     pub(crate) cache_home: Option<PathBuf>,
     /// The environment.
     pub(crate) environment: BTreeMap<String, String>,
+    /// The projects that the workspace is in, the outermost first, as they are now.
+    pub(crate) projects: Vec<Project>,
 }
 
 impl Places {
@@ -63,7 +68,9 @@ impl Places {
         let workspace = asked
             .canonicalize()
             .with_context(|| format!("the workspace {} cannot be used", asked.display()))?;
+        let projects = Project::around(&workspace, home.as_deref())?;
         Ok(Self {
+            projects,
             config_home: below("RINGFENCE_CONFIG_HOME", "XDG_CONFIG_HOME", ".config"),
             state_home: below("RINGFENCE_STATE_HOME", "XDG_STATE_HOME", ".local/state"),
             cache_home: below("RINGFENCE_CACHE_HOME", "XDG_CACHE_HOME", ".cache"),
@@ -81,8 +88,9 @@ impl Places {
                 .config_home
                 .as_ref()
                 .and_then(|home| existing(home.join("config.toml"))),
-            project: existing(self.workspace.join(".ringfence/config.toml")),
-            trust: self.trust()?,
+            project: None,
+            trust: Trust::Untrusted,
+            projects: self.project_layers()?,
             workspace: self.workspace.clone(),
             home: self.home.clone(),
             environment: self.environment.clone(),
@@ -93,17 +101,12 @@ impl Places {
 
     /// The rules, of all layers.
     pub(crate) fn rules(&self) -> Result<RuleSet> {
-        let project = match self.trust()? {
-            Trust::Trusted => Layer::Project,
-            Trust::Untrusted => Layer::UntrustedProject,
-        };
         let files = [
             (
                 Layer::Managed,
                 Some(PathBuf::from("/etc/ringfence/rules.toml")),
             ),
             (Layer::User, self.user_rules()),
-            (project, Some(self.workspace.join(".ringfence/rules.toml"))),
         ];
         let mut all = RuleSet::default();
         for (layer, path) in files {
@@ -111,7 +114,29 @@ impl Places {
                 all.extend(rules::read(layer, &path)?);
             }
         }
+        for project in &self.projects {
+            let layer = match self.trust(project)? {
+                Trust::Trusted => Layer::Project,
+                Trust::Untrusted => Layer::UntrustedProject,
+            };
+            all.extend(rules::of_project(layer, project, &self.workspace)?);
+        }
         Ok(all)
+    }
+
+    /// The configuration of each project.
+    fn project_layers(&self) -> Result<Vec<ProjectLayer>> {
+        let mut layers = Vec::new();
+        for project in &self.projects {
+            if let Some(text) = &project.config {
+                layers.push(ProjectLayer {
+                    file: project.path(project::CONFIG),
+                    text: text.clone(),
+                    trust: self.trust(project)?,
+                });
+            }
+        }
+        Ok(layers)
     }
 
     /// The user's own rules.
@@ -121,10 +146,10 @@ impl Places {
             .map(|home| home.join("rules.toml"))
     }
 
-    /// Whether the user trusts what the project brings, as it is now.
-    pub(crate) fn trust(&self) -> Result<Trust> {
+    /// Whether the user trusts what a project brings, as it is now.
+    pub(crate) fn trust(&self, project: &Project) -> Result<Trust> {
         match &self.state_home {
-            Some(state) if trust::is_trusted(state, &self.workspace)? => Ok(Trust::Trusted),
+            Some(state) if trust::is_trusted(state, project)? => Ok(Trust::Trusted),
             _ => Ok(Trust::Untrusted),
         }
     }

@@ -7,56 +7,33 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use ringfence::project::Project;
 use sha2::{Digest, Sha256};
 
-/// The files of a project that Ringfence reads.
-const FILES: &[&str] = &["config.toml", "rules.toml"];
-
-/// The files that a project brings, with their text.
-pub(crate) fn brought(workspace: &Path) -> Result<Vec<(PathBuf, String)>> {
-    let mut found = Vec::new();
-    for name in FILES {
-        let path = workspace.join(".ringfence").join(name);
-        if path.exists() {
-            let text = fs::read_to_string(&path)
-                .with_context(|| format!("{} cannot be read", path.display()))?;
-            found.push((path, text));
-        }
-    }
-    Ok(found)
-}
-
 /// Whether a project is trusted as it is now.
-pub(crate) fn is_trusted(state: &Path, workspace: &Path) -> Result<bool> {
-    let brought = brought(workspace)?;
-    if brought.is_empty() {
-        return Ok(false);
-    }
-    let key = workspace.display().to_string();
-    Ok(read(state)?.get(&key) == Some(&digest(&brought)))
+pub(crate) fn is_trusted(state: &Path, project: &Project) -> Result<bool> {
+    let key = project.root.display().to_string();
+    Ok(!project.is_empty() && read(state)?.get(&key) == Some(&digest(project)))
 }
 
 /// Trusts a project as it is now.
-pub(crate) fn grant(state: &Path, workspace: &Path) -> Result<()> {
+pub(crate) fn grant(state: &Path, project: &Project) -> Result<()> {
     let mut all = read(state)?;
-    all.insert(
-        workspace.display().to_string(),
-        digest(&brought(workspace)?),
-    );
+    all.insert(project.root.display().to_string(), digest(project));
     write(state, &all)
 }
 
 /// Ends the trust in a project. Says whether there was any.
-pub(crate) fn revoke(state: &Path, workspace: &Path) -> Result<bool> {
+pub(crate) fn revoke(state: &Path, root: &Path) -> Result<bool> {
     let mut all = read(state)?;
-    let had = all.remove(&workspace.display().to_string()).is_some();
+    let had = all.remove(&root.display().to_string()).is_some();
     write(state, &all)?;
     Ok(had)
 }
 
-fn digest(files: &[(PathBuf, String)]) -> String {
+fn digest(project: &Project) -> String {
     let mut hash = Sha256::new();
-    for (path, text) in files {
+    for (path, text) in project.files() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         // Lengths keep one file's end from being taken for another's beginning.
         hash.update(format!("{name} {}\n", text.len()));

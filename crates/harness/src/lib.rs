@@ -25,6 +25,7 @@ pub mod output;
 mod owner;
 mod patch;
 mod patching;
+pub mod project;
 mod registry;
 pub mod respond;
 pub mod rules;

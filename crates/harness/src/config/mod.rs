@@ -28,7 +28,7 @@ pub use document::reference_page;
 pub use error::{ConfigError, ConfigErrors};
 pub use key::{Key, Kind, Loosens, Merge};
 pub use keys::{KEYS, RESERVED_VARIABLES};
-pub use layer::{FlagValue, Sources, Trust};
+pub use layer::{FlagValue, ProjectLayer, Sources, Trust};
 pub use origin::Origin;
 pub use resolve::{Part, Refusal, Resolved, Setting, resolve};
 pub use typed::{

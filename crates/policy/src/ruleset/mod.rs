@@ -79,6 +79,19 @@ impl RuleSet {
         Ok(Self::of(rules))
     }
 
+    /// The same rules with relative paths below a folder other than the workspace.
+    #[must_use]
+    pub fn below(mut self, root: &Path) -> Self {
+        for rule in &mut self.rules {
+            if let Selector::Path(pattern) = &mut rule.selector
+                && !pattern.written.starts_with(['/', '~'])
+            {
+                pattern.written = format!("{}/{}", root.display(), pattern.written);
+            }
+        }
+        self
+    }
+
     /// A set of rules that were made rather than read.
     pub fn of(rules: Vec<Rule>) -> Self {
         let index = Index::of(&rules);

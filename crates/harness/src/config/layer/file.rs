@@ -28,11 +28,21 @@ pub(in crate::config) fn file(path: &Path, bases: &Bases<'_>, errors: &mut Error
             return Vec::new();
         }
     };
-    match DeTable::parse(&text) {
+    self::text(path, &text, bases, errors)
+}
+
+/// Reads the text of a file that somebody has opened already.
+pub(in crate::config) fn text(
+    path: &Path,
+    text: &str,
+    bases: &Bases<'_>,
+    errors: &mut Errors,
+) -> Vec<Entry> {
+    match DeTable::parse(text) {
         Ok(table) => {
             let mut reader = Reader {
                 file: path,
-                text: &text,
+                text,
                 bases,
                 entries: Vec::new(),
                 errors,
@@ -41,7 +51,7 @@ pub(in crate::config) fn file(path: &Path, bases: &Bases<'_>, errors: &mut Error
             reader.entries
         }
         Err(error) => {
-            let line = line_of(&text, error.span().map_or(0, |span| span.start));
+            let line = line_of(text, error.span().map_or(0, |span| span.start));
             let message = error.message().to_owned();
             errors.push(ConfigError::Syntax {
                 file: path.to_owned(),

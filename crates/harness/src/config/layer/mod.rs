@@ -14,7 +14,7 @@ use super::keys::KEYS;
 use super::origin::Origin;
 use super::value::Value;
 
-pub(super) use file::file;
+pub(super) use file::{file, text};
 pub(super) use flat::{environment, flags};
 
 /// Where settings may come from. Files that do not exist are layers that say nothing.
@@ -28,6 +28,8 @@ pub struct Sources {
     pub project: Option<PathBuf>,
     /// Whether the user trusts what the project brings.
     pub trust: Trust,
+    /// What the projects that the workspace is in bring, the outermost first.
+    pub projects: Vec<ProjectLayer>,
     /// The workspace, absolute: what a project may write, and where the relative paths of
     /// variables and flags start.
     pub workspace: PathBuf,
@@ -47,6 +49,17 @@ pub enum Trust {
     Untrusted,
     /// It counts like the user's own.
     Trusted,
+}
+
+/// The configuration of a project, as it was read when its trust was looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectLayer {
+    /// The file.
+    pub file: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// Whether the user trusts what it brings.
+    pub trust: Trust,
 }
 
 /// A flag and what it sets.
