@@ -5,6 +5,7 @@ mod bridge;
 mod exit;
 mod opening;
 mod paint;
+mod period;
 mod prompt;
 mod reveal;
 mod terminal;

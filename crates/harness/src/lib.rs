@@ -18,6 +18,7 @@ mod error;
 pub mod event;
 mod execution;
 pub mod exit_code;
+pub mod history;
 pub mod identifier;
 mod limit;
 mod network;

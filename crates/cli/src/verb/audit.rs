@@ -8,6 +8,7 @@ use ringfence::audit::{self, Command, Entry, Record};
 use ringfence::config::Config;
 use serde_json::json;
 
+use super::suggest;
 use crate::arguments::Common;
 use crate::opening::Places;
 use crate::paint;
@@ -35,13 +36,16 @@ enum What {
     },
     /// Check that no record was changed, removed, added or moved
     Verify,
+    /// Count what was asked, what was approved and what ran unasked
+    Stats(suggest::Arguments),
 }
 
 pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let places = Places::find(None)?;
     let config = Config::from(&places.resolve(crate::opening::flag_values(&Common::default())?)?);
     let place = places.audit_place(&config)?;
-    match arguments.what {
+    match &arguments.what {
+        What::Stats(period) => suggest::stats(period, arguments.json),
         What::Verify => verify(&place, arguments.json),
         What::Show => {
             if place.dir.exists() {
@@ -56,7 +60,7 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
             if place.dir.exists() {
                 for entry in audit::read(&place.dir)? {
                     last.push_back(entry?);
-                    if last.len() > lines {
+                    if last.len() > *lines {
                         last.pop_front();
                     }
                 }

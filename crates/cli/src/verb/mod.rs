@@ -13,6 +13,7 @@ pub(crate) mod run;
 pub(crate) mod script;
 pub(crate) mod session;
 pub(crate) mod shell;
+mod suggest;
 pub(crate) mod tools;
 pub(crate) mod trust;
 
