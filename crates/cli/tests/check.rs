@@ -148,3 +148,27 @@ fn the_judge_knows_what_may_be_read() {
         assert_eq!(run.code == Some(0), reads, "{command}: {run:?}");
     }
 }
+
+/// The built-in lists are shown, in words and as JSON, and are what the guide says.
+#[test]
+fn the_default_lists_are_shown() {
+    let place = Place::new();
+    let shown = place.output(&["config", "show", "--defaults"]);
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let json = place.output(&["config", "show", "--defaults", "--json"]);
+    let lists: Value = serde_json::from_str(&json.stdout).unwrap();
+    let mut entries = 0;
+    for list in lists.as_array().unwrap() {
+        for path in list["paths"].as_array().unwrap() {
+            let line = format!("\n{}\n", path.as_str().unwrap());
+            assert!(shown.stdout.contains(&line), "{line}");
+            assert!(page.contains(&line), "{line}");
+            entries += 1;
+        }
+    }
+    assert!(entries > 50, "{entries}");
+    for known in ["~/.ssh", "/etc/shadow", ".git/hooks", "~/.bashrc"] {
+        assert!(shown.stdout.contains(&format!("\n{known}\n")), "{known}");
+    }
+}

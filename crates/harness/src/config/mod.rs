@@ -11,6 +11,7 @@
 //! This module reads the files that it is told to and nothing else: no home folder, no
 //! environment of the process.
 
+mod built_in;
 mod convert;
 mod document;
 mod error;
@@ -24,6 +25,7 @@ mod show;
 mod typed;
 mod value;
 
+pub use built_in::{BuiltIn, built_in};
 pub use document::reference_page;
 pub use error::{ConfigError, ConfigErrors};
 pub use key::{Key, Kind, Loosens, Merge};

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ringfence_policy::classify::Class;
 use ringfence_policy::facts::Facts;
 use ringfence_policy::propose::{Proposal, propose};
-use ringfence_policy::rule::{Decision, Grant};
+use ringfence_policy::rule::{Decision, Grant, Rule};
 use ringfence_policy::ruleset::RuleSet;
 use serde::Serialize;
 
@@ -82,7 +82,7 @@ fn best(
         let Some(suggestion) = replay(&proposal, replayed, rules) else {
             continue;
         };
-        let width: usize = proposal.rules.iter().map(|rule| rule.specificity()).sum();
+        let width: usize = proposal.rules.iter().map(Rule::specificity).sum();
         let better = best
             .as_ref()
             .is_none_or(|(spares, narrow, _)| (suggestion.spares, width) > (*spares, *narrow));
