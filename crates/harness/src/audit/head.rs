@@ -61,6 +61,11 @@ impl HeadFile {
         self.0.unlock()
     }
 
+    /// Whether nothing was written to it yet.
+    pub(super) fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.0.metadata()?.len() == 0)
+    }
+
     /// Writes the head proper.
     pub(super) fn write(&self, key: &FileKey, head: Head) -> io::Result<()> {
         let covered = format!("{MAGIC} {:020} {}", head.count, head.hash);

@@ -166,7 +166,13 @@ fn verify_file(
     let metadata = fs::symlink_metadata(&path);
     head_file.unlock()?;
     let Some(head) = head else {
-        return bad(Fault::BadHead);
+        // Made a moment ago, or when its process was killed: nothing else is there yet.
+        let unmade = metadata.is_err() && position.is_none() && head_file.is_empty()?;
+        return if unmade {
+            Ok((0, Finding::InFlight))
+        } else {
+            bad(Fault::BadHead)
+        };
     };
     let metadata = match metadata {
         // Killed between making the head and making the log: nothing was recorded.
