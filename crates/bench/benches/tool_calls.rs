@@ -126,6 +126,8 @@ fn engine(workspace: &Path) -> Result<Engine, Trouble> {
         audit: None,
         scratch: None,
         journals: None,
+        marks: Some(std::env::temp_dir().join("ringfence-bench-marks")),
+        launches: ringfence_jail::Launches::Many,
         approver: Arc::new(Scripted::ApproveAll),
         events: ringfence::event::nowhere(),
         warden: WardenProgram::ThisProgram,

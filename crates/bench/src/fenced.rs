@@ -45,7 +45,10 @@ impl Fenced {
             .map(|name| home.join(name))
             .collect();
         denied_reads.extend(DEFAULT_DENIED_IN_SYSTEM.iter().map(PathBuf::from));
-        let options = SessionOptions::new(WardenProgram::ThisProgram, workspace);
+        let options = SessionOptions {
+            marks: Some(std::env::temp_dir().join("ringfence-bench-marks")),
+            ..SessionOptions::new(WardenProgram::ThisProgram, workspace)
+        };
         let session = Session::open(options)?;
         Ok(Self {
             session,

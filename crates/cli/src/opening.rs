@@ -13,7 +13,7 @@ use ringfence::config::{
     self, Config, FlagValue, ProjectLayer, Resolved, ScriptMode, Sources, Trust, Value,
 };
 use ringfence::event::EventSink;
-use ringfence::jail::WardenProgram;
+use ringfence::jail::{Launches, WardenProgram};
 use ringfence::policy::rule::Layer;
 use ringfence::policy::ruleset::RuleSet;
 use ringfence::project::{self, Project};
@@ -154,6 +154,11 @@ impl Places {
         }
     }
 
+    /// Where sessions keep track of the names that they hold.
+    pub(crate) fn marks(&self) -> Option<PathBuf> {
+        self.state_home.as_ref().map(|state| state.join("marks"))
+    }
+
     /// Where the audit log is.
     pub(crate) fn audit_place(&self, config: &Config) -> Result<AuditPlace> {
         let state = self.state_home.clone().context(
@@ -234,6 +239,16 @@ pub(crate) fn flag_values(common: &Common) -> Result<Vec<FlagValue>> {
     Ok(values)
 }
 
+/// Who runs commands here: how many there will be, and how soon the first. What may run does not
+/// depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// A person, who typed the command.
+    Person,
+    /// A model.
+    Model,
+}
+
 /// Whether what happens is put on record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Recorded {
@@ -243,16 +258,27 @@ enum Recorded {
 }
 
 /// Opens an engine.
-pub(crate) fn open(common: &Common, events: EventSink) -> Result<Engine> {
-    open_with(common, events, Recorded::Yes)
+pub(crate) fn open(common: &Common, caller: Caller, events: EventSink) -> Result<Engine> {
+    open_with(common, caller, events, Recorded::Yes)
 }
 
 /// Opens an engine that only looks: nothing is run or recorded.
 pub(crate) fn open_to_look(common: &Common) -> Result<Engine> {
-    open_with(common, ringfence::event::nowhere(), Recorded::No)
+    let nowhere = ringfence::event::nowhere();
+    open_with(common, Caller::Model, nowhere, Recorded::No)
 }
 
-fn open_with(common: &Common, events: EventSink, recorded: Recorded) -> Result<Engine> {
+fn open_with(
+    common: &Common,
+    caller: Caller,
+    events: EventSink,
+    recorded: Recorded,
+) -> Result<Engine> {
+    // First, while there is little to copy; it gets ready while the rest is read.
+    let warden = match (caller, recorded) {
+        (Caller::Person, Recorded::Yes) => WardenProgram::fork_now(),
+        _ => WardenProgram::ThisProgram,
+    };
     let places = Places::find(common.cwd.as_deref())?;
     let resolved = places.resolve(flag_values(common)?)?;
     for refused in &resolved.refused {
@@ -280,6 +306,12 @@ fn open_with(common: &Common, events: EventSink, recorded: Recorded) -> Result<E
     let engine = Engine::open(EngineOptions {
         rules: places.rules()?,
         rules_file: places.user_rules(),
+        marks: places.marks(),
+        // A person's verb runs one command; a model's call may run many.
+        launches: match caller {
+            Caller::Person => Launches::One,
+            Caller::Model => Launches::Many,
+        },
         private: private.collect(),
         scratch: places.cache_home.map(|cache| {
             cache
@@ -298,7 +330,7 @@ fn open_with(common: &Common, events: EventSink, recorded: Recorded) -> Result<E
         audit,
         approver: approver(common.approve),
         events,
-        warden: WardenProgram::ThisProgram,
+        warden,
         front: "cli",
     })?;
     Ok(engine)

@@ -49,6 +49,17 @@ const CASES: &[Case] = &[
         told: &[("network", "looking up a name at 127.0.0.53:53", "seen")],
     },
     Case {
+        name: "a socket of the machine's, whoever looks",
+        lookout: "off",
+        text: "python3 -c '
+import os, socket
+try: socket.socket(socket.AF_UNIX).connect(os.environ[\"HOME\"] + \"/daemon.sock\")
+except PermissionError: pass
+'",
+        exit_code: 0,
+        told: &[("socket", "home/daemon.sock", "seen")],
+    },
+    Case {
         name: "files, by what the program says",
         lookout: "connections",
         text: "touch \"$HOME/outside\"",
@@ -100,6 +111,8 @@ fn call(place: &Place, lookout: &str, text: &str) -> Value {
 fn refusals_are_records() {
     for case in CASES {
         let place = Place::new();
+        let daemon = place.home().join("daemon.sock");
+        let _daemon = std::os::unix::net::UnixListener::bind(daemon).unwrap();
         let reply = call(&place, case.lookout, case.text);
         assert_eq!(
             reply["exit_code"], case.exit_code,

@@ -183,7 +183,8 @@ async fn a_no_is_said_once_to_a_command_that_tries_again() {
 /// Asks for the host on five connections at once, then for another, and prints what came of the five.
 const AT_ONCE: &str = r#"python3 -c '
 import os, socket, sys
-proxy = ("127.0.0.1", int(os.environ["HTTP_PROXY"].rsplit(":", 1)[1]))
+proxy = os.environ["HTTP_PROXY"].removeprefix("http://").split(":")
+proxy = (proxy[0], int(proxy[1]))
 def ask(host):
     s = socket.create_connection(proxy)
     s.sendall(b"GET http://%s/ HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n" % (host, host))

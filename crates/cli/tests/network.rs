@@ -101,8 +101,8 @@ fn real_clients_reach_what_is_allowed_and_nothing_else() {
 
 const SOCKET_CLIENT: &str = r#"python3 -c '
 import os, socket
-proxy = os.environ["HTTP_PROXY"].rsplit(":", 1)
-s = socket.create_connection(("127.0.0.1", int(proxy[1])))
+host, port = os.environ["HTTP_PROXY"].removeprefix("http://").split(":")
+s = socket.create_connection((host, int(port)))
 s.sendall(b"CONNECT allowed.test:7000 HTTP/1.1\r\n\r\n")
 print(s.recv(4096).split(b"\r\n")[0].decode())
 s.sendall(b"hello")
@@ -132,7 +132,7 @@ fn timed(command: &str) -> String {
 /// A piece of Python, timed without the start of the interpreter.
 fn timed_python(prepare: &str, piece: &str) -> String {
     format!(
-        "python3 - <<'EOF'\nimport os, socket, time\n{prepare}\nproxy = (\"127.0.0.1\", int(os.environ[\"HTTP_PROXY\"].rsplit(\":\", 1)[1]))\nfor i in range(3):\n    began = time.monotonic()\n    try:\n        {piece}\n    except OSError: pass\n    print(int((time.monotonic() - began) * 1e6))\nEOF"
+        "python3 - <<'EOF'\nimport os, socket, time\n{prepare}\nhost, port = os.environ[\"HTTP_PROXY\"].removeprefix(\"http://\").split(\":\")\nproxy = (host, int(port))\nfor i in range(3):\n    began = time.monotonic()\n    try:\n        {piece}\n    except OSError: pass\n    print(int((time.monotonic() - began) * 1e6))\nEOF"
     )
 }
 
@@ -148,7 +148,7 @@ fn refused_clients() -> Vec<(&'static str, &'static str, String)> {
             format!("s = socket.create_connection(proxy); s.sendall({bytes}); assert s.recv(4096)");
         timed_python("", &piece)
     };
-    let node = "node -e '\nconst http = require(\"http\"), port = process.env.HTTP_PROXY.split(\":\").pop();\nconst once = (left) => { if (!left) return; const began = process.hrtime.bigint();\n  const ask = http.request({host: \"127.0.0.1\", port, method: \"CONNECT\", path: \"other.test:443\"});\n  const end = (answer) => { if (answer.statusCode === 403) console.log(Number((process.hrtime.bigint() - began) / 1000n)); once(left - 1); };\n  ask.on(\"connect\", end); ask.on(\"response\", end); ask.end(); };\nonce(3);'";
+    let node = "node -e '\nconst http = require(\"http\"), {hostname: host, port} = new URL(process.env.HTTP_PROXY);\nconst once = (left) => { if (!left) return; const began = process.hrtime.bigint();\n  const ask = http.request({host, port, method: \"CONNECT\", path: \"other.test:443\"});\n  const end = (answer) => { if (answer.statusCode === 403) console.log(Number((process.hrtime.bigint() - began) / 1000n)); once(left - 1); };\n  ask.on(\"connect\", end); ask.on(\"response\", end); ask.end(); };\nonce(3);'";
     vec![
         ("curl", "other.test:80", curl("http://other.test/")),
         ("curl", "other.test:443", curl("https://other.test/")),
@@ -242,7 +242,7 @@ fn what_is_not_allowed_fails_within_100_milliseconds() {
 /// Sends bytes to the proxy, prints the first line of the answer.
 fn raw(bytes: &str) -> String {
     format!(
-        "python3 - <<'EOF'\nimport os, socket\ns = socket.create_connection((\"127.0.0.1\", int(os.environ[\"HTTP_PROXY\"].rsplit(\":\", 1)[1])))\ns.sendall({bytes})\ns.settimeout(5)\nout = b\"\"\ntry:\n    while (part := s.recv(65536)): out += part\nexcept OSError: pass\nprint(out.decode(\"latin-1\"))\nEOF"
+        "python3 - <<'EOF'\nimport os, socket\nhost, port = os.environ[\"HTTP_PROXY\"].removeprefix(\"http://\").split(\":\")\ns = socket.create_connection((host, int(port)))\ns.sendall({bytes})\ns.settimeout(5)\nout = b\"\"\ntry:\n    while (part := s.recv(65536)): out += part\nexcept OSError: pass\nprint(out.decode(\"latin-1\"))\nEOF"
     )
 }
 

@@ -131,6 +131,16 @@ pub fn close_on_exec_from(first: RawFd) -> io::Result<()> {
     }
 }
 
+/// Closes a descriptor that a forked process has a copy of and will not need.
+///
+/// # Safety
+/// The owner of it, in this process, may not use or drop it afterwards.
+pub unsafe fn close(descriptor: &OwnedFd) {
+    use std::os::fd::AsRawFd;
+    // SAFETY: passed on to the caller.
+    unsafe { libc::close(descriptor.as_raw_fd()) };
+}
+
 /// Closes every descriptor from this one on.
 ///
 /// # Safety

@@ -9,9 +9,13 @@
 #![allow(unsafe_code)]
 
 pub mod account;
+pub mod caller;
 pub mod cgroup;
+pub mod connect;
 pub mod descriptor;
+pub mod inotify;
 pub mod landlock;
+pub mod lease;
 pub mod mount;
 pub mod namespace;
 pub mod notify;
@@ -20,3 +24,4 @@ pub mod process;
 pub mod rlimit;
 pub mod seccomp;
 pub mod signal;
+pub mod unix_diag;

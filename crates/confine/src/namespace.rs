@@ -143,9 +143,9 @@ pub fn kernel_version() -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// A socket that listens on the loopback of the calling process's network namespace, on a port of
-/// the kernel's choosing. It keeps answering there wherever its descriptor goes.
-pub fn listen_on_loopback() -> io::Result<OwnedFd> {
+/// A socket that listens on an address of the loopback of the calling process's network namespace,
+/// on a port of the kernel's choosing. It keeps answering there wherever its descriptor goes.
+pub fn listen_on_loopback(address: std::net::Ipv4Addr) -> io::Result<OwnedFd> {
     use rustix::net::{AddressFamily, SocketAddrV4, SocketFlags, SocketType};
     const WAITING: i32 = 128;
     let socket = rustix::net::socket_with(
@@ -154,10 +154,7 @@ pub fn listen_on_loopback() -> io::Result<OwnedFd> {
         SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
         None,
     )?;
-    rustix::net::bind(
-        &socket,
-        &SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 0),
-    )?;
+    rustix::net::bind(&socket, &SocketAddrV4::new(address, 0))?;
     rustix::net::listen(&socket, WAITING)?;
     Ok(socket)
 }

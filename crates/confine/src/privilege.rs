@@ -18,9 +18,17 @@ pub fn drop_all_capabilities() -> io::Result<()> {
     keep_only(CapabilitySet::empty())
 }
 
-/// The same, but for the right to look into processes of the same user namespace.
-pub fn drop_all_capabilities_but_looking() -> io::Result<()> {
-    keep_only(CapabilitySet::SYS_PTRACE)
+pub use rustix::thread::CapabilitySet as Capabilities;
+
+/// The right to look into processes of the same user namespace.
+pub const LOOKING: Capabilities = Capabilities::SYS_PTRACE;
+
+/// The right to mount in the mount namespaces of the same user namespace.
+pub const MOUNTING: Capabilities = Capabilities::SYS_ADMIN;
+
+/// The same, but for these.
+pub fn drop_all_capabilities_but(kept: Capabilities) -> io::Result<()> {
+    keep_only(kept)
 }
 
 fn keep_only(kept: CapabilitySet) -> io::Result<()> {
@@ -94,12 +102,25 @@ pub fn become_user(uid: u32, gid: u32, groups: Option<&[u32]>) -> io::Result<()>
     Ok(())
 }
 
-/// Has the calling thread follow paths with the rights of this user and group. Nothing else of its
-/// identity changes.
-pub fn see_files_as(uid: u32, gid: u32) {
-    // SAFETY: both take numbers, and change what the calling thread may open.
-    unsafe {
-        libc::setfsgid(gid);
-        libc::setfsuid(uid);
+/// Acts as this user and group from here on, where files and peers are concerned, and keeps every
+/// capability that it has. The real and the saved identity stay: processes of that user can
+/// neither signal nor bound the calling one.
+pub fn act_as(uid: u32, gid: u32, groups: Option<&[u32]>) -> io::Result<()> {
+    const UNCHANGED: u32 = u32::MAX;
+    rustix::thread::set_capabilities_secure_bits(CapabilitiesSecureBits::NO_SETUID_FIXUP)?;
+    if let Some(groups) = groups {
+        let groups: Vec<Gid> = groups.iter().copied().map(Gid::from_raw).collect();
+        rustix::thread::set_thread_groups(&groups)?;
     }
+    // SAFETY: both take numbers.
+    let refused = unsafe {
+        libc::setresgid(UNCHANGED, gid, UNCHANGED) != 0
+            || libc::setresuid(UNCHANGED, uid, UNCHANGED) != 0
+    };
+    if refused {
+        return Err(io::Error::last_os_error());
+    }
+    // A change of identity undoes these.
+    undumpable()?;
+    parent_death_signal_kill()
 }

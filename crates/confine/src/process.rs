@@ -99,39 +99,6 @@ pub unsafe fn fork_into(namespaces: i32) -> io::Result<Fork> {
     }
 }
 
-/// Starts a child that shares this process's memory until it executes a program or exits; the
-/// caller stands still meanwhile. It costs no copy of the page tables.
-///
-/// Returns the child's id. `body` runs on a stack of its own and must end in `exec` or `exit_now`.
-///
-/// # Safety
-/// The calling process must have a single thread, and `body` must not return, unwind or leave
-/// behind changes to memory that the caller cannot live with.
-pub unsafe fn spawn_sharing_memory(body: &mut dyn FnMut() -> i32) -> io::Result<Pid> {
-    const STACK: usize = 256 * 1024;
-    extern "C" fn start(body: *mut libc::c_void) -> i32 {
-        // SAFETY: `body` is the pointer that `clone` below was given; the caller is suspended, so
-        // nobody else uses it.
-        let body = unsafe { &mut *body.cast::<&mut dyn FnMut() -> i32>() };
-        body()
-    }
-    let mut stack = vec![0u128; STACK / 16];
-    let mut body = body;
-    // SAFETY: the stack is ours, aligned to 16, and grows down from its end; CLONE_VFORK suspends
-    // us until the child has left both the stack and `body`.
-    let pid = unsafe {
-        libc::clone(
-            start,
-            stack.as_mut_ptr().add(stack.len()).cast(),
-            libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
-            (&raw mut body).cast(),
-        )
-    };
-    Pid::from_raw(pid)
-        .filter(|_| pid > 0)
-        .ok_or_else(io::Error::last_os_error)
-}
-
 /// Waits for one child of ours.
 pub fn wait(child: &Child) -> io::Result<Ending> {
     wait_pid(child.pid)

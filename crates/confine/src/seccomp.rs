@@ -54,6 +54,19 @@ pub enum When {
         /// The bits that count.
         mask: u32,
     },
+    /// When both arguments, masked, equal their values.
+    BothMaskedEq([Masked; 2]),
+}
+
+/// What some bits of an argument are to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Masked {
+    /// Which argument, from 0.
+    pub arg: u8,
+    /// The bits that count.
+    pub mask: u32,
+    /// Their value.
+    pub value: u32,
 }
 
 /// One line of a filter. The first entry that applies decides.
@@ -89,6 +102,15 @@ pub enum SeccompError {
     /// The kernel refused the filter.
     #[error("the kernel refused the seccomp filter: {0}")]
     Refused(#[from] io::Error),
+}
+
+impl From<SeccompError> for io::Error {
+    fn from(error: SeccompError) -> Self {
+        match error {
+            SeccompError::Refused(error) => error,
+            other => Self::other(other),
+        }
+    }
 }
 
 /// A filter, ready to be installed as often as needed.
@@ -280,6 +302,17 @@ impl Entry {
                     answer,
                 ]);
             }
+            When::BothMaskedEq([first, second]) => {
+                leaf.extend([
+                    argument(first.arg)?,
+                    op(AND, first.mask),
+                    jump(JUMP_EQ, first.value, 0, 4),
+                    argument(second.arg)?,
+                    op(AND, second.mask),
+                    jump(JUMP_EQ, second.value, 0, 1),
+                    answer,
+                ]);
+            }
         }
         Ok(())
     }
@@ -370,6 +403,39 @@ mod tests {
         assert_eq!(in_child(&filter, || ioctl(0x114)), Some(96));
         assert_eq!(in_child(&filter, || ioctl(0x104)), Some(libc::EBADF));
         assert_eq!(in_child(&filter, || call(libc::SYS_getppid)), Some(97));
+    }
+
+    #[test]
+    fn both_conditions_must_hold() {
+        let masked = |arg, mask, value| Masked { arg, mask, value };
+        let both = When::BothMaskedEq([masked(1, u32::MAX, 0x10), masked(2, 0xf, 2)]);
+        let entries = [
+            entry(libc::SYS_ioctl, both, Answer::Errno(95)),
+            entry(
+                libc::SYS_ioctl,
+                When::ArgEq {
+                    arg: 1,
+                    value: 0x11,
+                },
+                Answer::Errno(96),
+            ),
+        ];
+        let filter = Filter::new(&entries, Answer::Allow).unwrap();
+        // SAFETY: the descriptor is none, so that no argument is used as a pointer.
+        let ioctl = |request: u64, argument: u64| unsafe {
+            libc::syscall(libc::SYS_ioctl, -1, request, argument)
+        };
+        for (request, argument, expected) in [
+            (0x10, 2, 95),
+            (0x10, 0xf2, 95),
+            (0x1_0000_0010, 0x1_0000_0002, 95),
+            (0x10, 1, libc::EBADF),
+            (0x11, 2, 96),
+            (0x12, 2, libc::EBADF),
+        ] {
+            let got = in_child(&filter, || ioctl(request, argument));
+            assert_eq!(got, Some(expected), "{request:x} {argument:x}");
+        }
     }
 
     #[test]

@@ -4,12 +4,13 @@
 //! where no path can be found do the words alone count, and words that merely mention a sandbox
 //! never do.
 
+mod mended;
 mod seen;
 
 use std::path::{Component, Path, PathBuf};
 
 use ringfence_jail::Refusal;
-use ringfence_policy::permissions::{Network, SandboxMode, SandboxPolicy};
+use ringfence_policy::permissions::{GIT_SETUP, Network, SandboxMode, SandboxPolicy};
 use serde::Serialize;
 
 /// Something that the fence refused.
@@ -49,8 +50,12 @@ pub enum DenialKind {
     Network,
     /// A host, by the proxy: it was judged, and asked about if it could be.
     Host,
+    /// A unix socket, by its path.
+    Socket,
     /// A system call.
     SystemCall,
+    /// A change of what git runs for the user, which was put back.
+    GitSetup,
     /// Something that only words tell of.
     Unclear,
 }
@@ -61,9 +66,11 @@ impl Denial {
         match self.kind {
             DenialKind::Write => format!("writing {}: {}", self.subject, self.reason),
             DenialKind::Read => format!("reading {}: {}", self.subject, self.reason),
+            DenialKind::Socket => format!("connecting to {}: {}", self.subject, self.reason),
             DenialKind::Network
             | DenialKind::Host
             | DenialKind::SystemCall
+            | DenialKind::GitSetup
             | DenialKind::Unclear => {
                 format!("{}: {}", self.subject, self.reason)
             }
@@ -238,12 +245,15 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
             evidence: Evidence::Output,
         });
     };
-    let protected = sandbox.protected_paths.iter().find(|protected| {
+    let mut all = sandbox.protected_paths.iter().chain(&sandbox.watched_paths);
+    let protected = all.find(|protected| {
         let whole = root.join(protected);
         path.starts_with(&whole)
             || whole.starts_with(path) && path != root
             || is_in_a_repository_below(path, root, protected)
-    })?;
+    });
+    let of_git = || git_setup(path, root);
+    let protected = protected.cloned().or_else(of_git)?;
     Some(Denial {
         kind: DenialKind::Write,
         subject,
@@ -257,6 +267,12 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
         ),
         evidence: Evidence::Output,
     })
+}
+
+/// What of a repository's set-up, at the top or further down, a path is in.
+fn git_setup(path: &Path, root: &Path) -> Option<PathBuf> {
+    let mut names = GIT_SETUP.iter().map(|name| Path::new(".git").join(name));
+    names.find(|name| is_in_a_repository_below(path, root, name))
 }
 
 /// Whether a path is the same in a repository further down, or in a submodule's git folder, as a

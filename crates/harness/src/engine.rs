@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use ringfence_confine::account;
 use ringfence_jail::net::Terminator;
-use ringfence_jail::{Session as Jail, SessionOptions, TerminalSize, WardenProgram};
+use ringfence_jail::{Launches, Session as Jail, SessionOptions, TerminalSize, WardenProgram};
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Shell};
 use ringfence_policy::judge::Escalation;
@@ -73,6 +73,10 @@ pub struct EngineOptions {
     /// Where patches are written down while they are applied; there are none if absent. One that
     /// commands can reach would let them have files changed: use a folder that is also private.
     pub journals: Option<PathBuf>,
+    /// Where sessions keep track of the names that they hold in people's folders. All that may work in
+    /// the same folders should share it, and it must be out of reach of commands: use a folder that is
+    /// also private.
+    pub marks: Option<PathBuf>,
     /// Who answers questions.
     pub approver: Arc<dyn Approver>,
     /// Who listens.
@@ -81,6 +85,8 @@ pub struct EngineOptions {
     pub warden: WardenProgram,
     /// Folders of the harness's own that commands may neither read nor write.
     pub private: Vec<PathBuf>,
+    /// How many commands are expected.
+    pub launches: Launches,
     /// Which front end this is, for the audit log.
     pub front: &'static str,
 }
@@ -221,7 +227,9 @@ impl Engine {
         rules.extend(RuleSet::of(network::rules_of(&options.config.network)));
         // Whatever serves as warden serves scripts too.
         let worker = match &options.warden {
-            WardenProgram::ThisProgram => WorkerProgram::CurrentExecutable,
+            WardenProgram::ThisProgram | WardenProgram::Forked(_) => {
+                WorkerProgram::CurrentExecutable
+            }
             WardenProgram::At(path) => WorkerProgram::Program {
                 path: path.clone(),
                 arguments: vec![WORKER_ARGUMENT.to_owned()],
@@ -238,6 +246,8 @@ impl Engine {
             container: options.config.sandbox.container(),
             certificates: terminator.as_ref().map(Terminator::bundle),
             unix_sockets: options.config.sandbox.unix_sockets.clone(),
+            marks: options.marks,
+            launches: options.launches,
         })?;
         let mut environment = base_environment(
             &options.config.environment,
@@ -452,10 +462,11 @@ impl Engine {
 }
 
 /// The refusals that are a reason to ask for another try: what was decided about a host is not
-/// asked about again by another name.
+/// asked about again by another name, and what was put back was done already.
 fn worth_a_retry(denials: &[Denial]) -> Vec<Denial> {
-    let not_a_host = |denial: &&Denial| denial.kind != DenialKind::Host;
-    denials.iter().filter(not_a_host).cloned().collect()
+    let not_over =
+        |denial: &&Denial| !matches!(denial.kind, DenialKind::Host | DenialKind::GitSetup);
+    denials.iter().filter(not_over).cloned().collect()
 }
 
 impl How {
@@ -520,6 +531,7 @@ fn refuse_what_is_not_there(config: &Config) -> Result<(), CallError> {
 impl Drop for Engine {
     fn drop(&mut self) {
         let session = self.desk.session.clone();
+        self.desk.tell_settled(&self.jail.settled());
         let calls = self.desk.calls();
         let _ = self.desk.record(|| {
             audit::Record::SessionEnded(audit::SessionEnded {

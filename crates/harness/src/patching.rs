@@ -1,6 +1,7 @@
 //! Patches through the same door as any action: placed, judged, put on record, and applied by the
 //! harness itself as the user that fenced commands run as.
 
+use std::path::Path;
 use std::time::Instant;
 
 use ringfence_policy::action::Action;
@@ -10,17 +11,16 @@ use crate::engine::{Call, Engine};
 use crate::error::CallError;
 use crate::event::Event;
 use crate::owner::Owner;
-use crate::patch::{self, Applied, Atlas, Became, PatchError, Recovered, Workplace};
+use crate::patch::{self, Applied, Atlas, Became, Located, PatchError, Recovered, Workplace};
 
 impl Engine {
     /// Applies a patch, all of it or nothing.
     pub(crate) async fn apply_patch(&self, call: &Call, text: &str) -> Result<Applied, CallError> {
         let started = Instant::now();
         let journals = self.journals.clone().ok_or(PatchError::NoJournal)?;
-        let recovered = patch::recover(&journals)?;
+        let (recovered, located) = self.read_patch(&journals, text.to_owned()).await?;
         self.record_recovered(recovered)?;
-        let atlas = Atlas::of(&self.desk.sandbox, &self.ground.cwd);
-        let located = patch::locate(text, self.config.files.max_patch_bytes, &atlas)?;
+        let located = located?;
         let action = Action::ApplyPatch(located.action());
         self.desk.tell(&Event::Begin {
             call: call.id.clone(),
@@ -50,6 +50,25 @@ impl Engine {
             duration: started.elapsed(),
         });
         result
+    }
+
+    /// Looks after patches that were cut off, and finds the places of this one, beside other calls.
+    async fn read_patch(
+        &self,
+        journals: &Path,
+        text: String,
+    ) -> Result<(Vec<Recovered>, Result<Located, PatchError>), CallError> {
+        let (sandbox, cwd) = (self.desk.sandbox.clone(), self.ground.cwd.clone());
+        let guarded = self.jail.guarded(&sandbox);
+        let most_bytes = self.config.files.max_patch_bytes;
+        let journals = journals.to_path_buf();
+        let work = tokio::task::spawn_blocking(move || {
+            let recovered = patch::recover(&journals)?;
+            let atlas = Atlas::of(&sandbox, &cwd, guarded);
+            Ok::<_, PatchError>((recovered, patch::locate(&text, most_bytes, &atlas)))
+        });
+        let done = work.await;
+        Ok(done.map_err(|error| PatchError::Journal(std::io::Error::other(error)))??)
     }
 
     /// The user that fenced commands run as.
@@ -88,6 +107,7 @@ impl Engine {
                     stdout_bytes: 0,
                     stderr_bytes: 0,
                     error: Some(code.to_owned()),
+                    mended: Vec::new(),
                 })
             })?;
             self.desk.tell(&Event::Notice {

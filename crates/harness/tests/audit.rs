@@ -103,6 +103,7 @@ fn outcome(number: u64) -> Record {
         stdout_bytes: 1024,
         stderr_bytes: 0,
         error: None,
+        mended: Vec::new(),
     })
 }
 

@@ -6,14 +6,17 @@ use std::time::Instant;
 
 use ringfence_confine::cgroup::{Controller, Nest};
 use ringfence_confine::{landlock, namespace};
+use ringfence_policy::permissions::{Limits, SandboxMode, SandboxPolicy};
 use serde::Serialize;
 
 use crate::backend::guarantee::{GUARANTEES, Guarantee, Holding};
 use crate::backend::{Backend, bubblewrap, container, native};
 use crate::error::LaunchError;
 use crate::line::WardenProgram;
+use crate::plan;
 use crate::session::identity;
-use crate::warden::protocol::{Boot, Furniture, Groups, RawPath, World};
+use crate::surroundings::Surroundings;
+use crate::warden::protocol::{Boot, Enclosure, Furniture, Groups, RawPath, World};
 
 /// Whether a mechanism is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -140,9 +143,12 @@ async fn try_bubblewrap() -> Result<(String, u64), LaunchError> {
         },
         identity: identity(Path::new("/"))?,
         furniture: Furniture::default(),
+        marks: None,
+        workspace: RawPath::default(),
+        harness: std::process::id(),
     };
     let started = Instant::now();
-    bubblewrap::open(&WardenProgram::ThisProgram, &bwrap, &boot).await?;
+    bubblewrap::open(&WardenProgram::ThisProgram, &bwrap, &boot, &reading()?).await?;
     Ok((version(&bwrap), micros(started)))
 }
 
@@ -247,15 +253,30 @@ async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
         },
         identity,
         furniture: Furniture::default(),
+        marks: None,
+        workspace: RawPath::default(),
+        harness: std::process::id(),
     };
     let started = Instant::now();
-    let mut line = native::open(&WardenProgram::ThisProgram, &boot)
+    let enclosure = reading().map_err(|error| error.to_string())?;
+    let mut line = native::open(&WardenProgram::ThisProgram, &boot, &enclosure)
         .await
         .map_err(|error| error.to_string())?;
     let booted = micros(started);
     let started = Instant::now();
-    line.stage().await.map_err(|error| error.to_string())?;
+    line.stage(&enclosure)
+        .await
+        .map_err(|error| error.to_string())?;
     Ok((booted, micros(started)))
+}
+
+/// The plainest of fences.
+fn reading() -> Result<Enclosure, LaunchError> {
+    let sandbox = SandboxPolicy::new(SandboxMode::ReadOnly);
+    Ok(Enclosure {
+        fence: Some(plan::fence(&sandbox, &Surroundings::default())?),
+        limits: plan::limits(&Limits::default()),
+    })
 }
 
 fn control_groups() -> Finding {

@@ -166,6 +166,12 @@ impl From<Failure> for LaunchError {
             },
             Step::ProtectedSymlink => Self::ProtectedSymlink(subject),
             Step::Message => Self::NulInArgument,
+            Step::Marks => Self::CannotEnforce {
+                missing: vec![format!(
+                    "{subject} does not exist, and is to be kept from being made: that takes a folder in \
+                     which sessions keep track of what they hold, and locks on files in it"
+                )],
+            },
             Step::Bubblewrap => Self::CannotEnforce {
                 missing: vec![subject],
             },

@@ -6,6 +6,7 @@
 //! - [`Session`]: the wardens whose runs share a network, IPC and a `/tmp`, and the launch
 //! - [`Process`]: a running command, killed with everything it started when dropped
 //! - [`backend`]: what builds the fence: native, bubblewrap, container
+//! - `git`: what git would run, kept as it is across a run
 //! - `warden`: the other side, in a process of its own
 //!
 //! It does not judge, ask, keep output or write logs.
@@ -13,21 +14,25 @@
 pub mod backend;
 pub mod doctor;
 mod error;
+mod git;
 mod line;
+pub mod mark;
 pub mod net;
 mod plan;
 mod process;
-mod repositories;
 mod session;
+mod startup;
 mod surroundings;
 mod terminal;
 mod warden;
 
+pub use backend::forked::Forked;
 pub use backend::{Backend, Choice, ContainerOptions, Engine};
 pub use error::LaunchError;
+pub use git::{Amends, Mended};
 pub use line::WardenProgram;
 pub use process::{Exit, LeftRunning, Output, Process, Refusal};
-pub use session::{Degraded, Input, Io, Session, SessionOptions, Strength};
+pub use session::{Degraded, Input, Io, Launches, Session, SessionOptions, Strength};
 pub use terminal::{Terminal, TerminalSize};
 pub use warden::WARDEN_ARGUMENT;
 

@@ -7,15 +7,15 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Child;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use ringfence_confine::descriptor;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::de::DeserializeOwned;
 use tokio::io::unix::AsyncFd;
 
+use crate::backend::forked::Forked;
 use crate::error::LaunchError;
-use crate::warden::protocol::{self, Boot, Booted, Prepared};
+use crate::warden::protocol::{self, Boot, Booted, Enclosure, Prepared};
 
 /// The program that serves as warden: this one again, or the `ringfence` program by its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,9 @@ pub enum WardenProgram {
     ThisProgram,
     /// Another program that does.
     At(PathBuf),
+    /// A copy of the running program that waits to be a warden; once it is one, the running
+    /// program.
+    Forked(Forked),
 }
 
 impl WardenProgram {
@@ -31,24 +34,36 @@ impl WardenProgram {
     pub(crate) fn path(&self) -> PathBuf {
         match self {
             // The file itself, even if its name now means another one.
-            Self::ThisProgram => PathBuf::from("/proc/self/exe"),
+            Self::ThisProgram | Self::Forked(_) => PathBuf::from("/proc/self/exe"),
             Self::At(path) => path.clone(),
         }
     }
 }
 
-/// A stage that waits for its launch.
+/// A stage that waits for its command.
 pub(crate) struct Stage {
-    pub(crate) socket: AsyncFd<OwnedFd>,
+    /// Takes the command.
+    pub(crate) launch: OwnedFd,
+    /// Orders and reports.
+    pub(crate) control: AsyncFd<OwnedFd>,
     pub(crate) pidfd: OwnedFd,
     /// Listens inside the session's own network, where it has one.
     pub(crate) outlet: Option<OwnedFd>,
 }
 
+/// Whether a warden has said that everything it started is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Farewell {
+    /// It has, by letting go of the line.
+    Heard,
+    /// It has not.
+    Unheard,
+}
+
 /// Whoever answers for the end of a warden.
 pub(crate) trait Keeper: Send + Sync {
-    /// The line is closed, and the warden ends by itself: waits for that, and makes sure of it.
-    fn end(&mut self);
+    /// The line is closed, and the warden ends by itself: makes sure of it.
+    fn end(&mut self, farewell: Farewell);
 
     /// What the means that the warden was started by had to say, once it is gone.
     fn said(&mut self) -> Option<String> {
@@ -60,8 +75,8 @@ pub(crate) trait Keeper: Send + Sync {
 pub(crate) struct Line {
     socket: Option<AsyncFd<OwnedFd>>,
     keeper: Box<dyn Keeper>,
-    /// Whether a stage has been asked for and not been fetched yet.
-    on_the_way: bool,
+    /// What the stage is for that has been asked for and not been fetched yet.
+    on_the_way: Option<Enclosure>,
 }
 
 impl Line {
@@ -70,17 +85,18 @@ impl Line {
         socket: OwnedFd,
         keeper: Box<dyn Keeper>,
         boot: &Boot,
+        first: &Enclosure,
     ) -> Result<Self, LaunchError> {
         let mut line = Self {
             socket: None,
             keeper,
-            on_the_way: false,
+            on_the_way: None,
         };
         line.socket = Some(nonblocking(socket).map_err(LaunchError::Warden)?);
         match line.boot(boot).await {
             Ok(Booted::Ready) => {
                 // The first stage is made while the harness goes on.
-                line.ask()?;
+                line.ask(first)?;
                 Ok(line)
             }
             Ok(Booted::Failed(failure)) => Err(LaunchError::from(failure)),
@@ -111,9 +127,18 @@ impl Line {
         }
     }
 
-    /// Takes a stage that lives. One that was made ahead may have been killed since.
-    pub(crate) async fn stage(&mut self) -> Result<Stage, LaunchError> {
+    /// Takes a stage for a run like this that lives. One that was made ahead may be for another
+    /// one, and it may have been killed since.
+    pub(crate) async fn stage(&mut self, enclosure: &Enclosure) -> Result<Stage, LaunchError> {
+        if self
+            .on_the_way
+            .as_ref()
+            .is_some_and(|made| made != enclosure)
+        {
+            self.next_stage().await?;
+        }
         for _ in 0..3 {
+            self.ask(enclosure)?;
             let stage = self.next_stage().await?;
             if !gone_within(&stage.pidfd, Duration::ZERO) {
                 return Ok(stage);
@@ -123,19 +148,21 @@ impl Line {
     }
 
     async fn next_stage(&mut self) -> Result<Stage, LaunchError> {
-        self.ask()?;
         let received = receive::<Prepared>(self.socket()?)
             .await
             .map_err(LaunchError::Warden)?;
-        self.on_the_way = false;
+        self.on_the_way = None;
         match received {
             Some((Prepared::Stage, descriptors)) => {
                 let mut descriptors = descriptors.into_iter();
-                let (Some(socket), Some(pidfd)) = (descriptors.next(), descriptors.next()) else {
+                let (Some(launch), Some(control), Some(pidfd)) =
+                    (descriptors.next(), descriptors.next(), descriptors.next())
+                else {
                     return Err(LaunchError::WardenGone);
                 };
                 Ok(Stage {
-                    socket: nonblocking(socket).map_err(LaunchError::Warden)?,
+                    launch,
+                    control: nonblocking(control).map_err(LaunchError::Warden)?,
                     pidfd,
                     outlet: descriptors.next(),
                 })
@@ -146,10 +173,11 @@ impl Line {
     }
 
     /// Asks for a stage, unless one is on its way.
-    pub(crate) fn ask(&mut self) -> Result<(), LaunchError> {
-        if !self.on_the_way {
-            descriptor::send(self.socket()?.get_ref(), b"!", &[]).map_err(LaunchError::Warden)?;
-            self.on_the_way = true;
+    pub(crate) fn ask(&mut self, enclosure: &Enclosure) -> Result<(), LaunchError> {
+        if self.on_the_way.is_none() {
+            protocol::send(self.socket()?.get_ref(), enclosure, &[])
+                .map_err(LaunchError::Warden)?;
+            self.on_the_way = Some(enclosure.clone());
         }
         Ok(())
     }
@@ -159,11 +187,39 @@ impl Line {
     }
 }
 
+/// How long a warden may take to end everything it started.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 impl Drop for Line {
     fn drop(&mut self) {
-        // The warden sees the end of the socket, kills what it started and exits.
-        self.socket = None;
-        self.keeper.end();
+        let Some(socket) = self.socket.take() else {
+            return self.keeper.end(Farewell::Unheard);
+        };
+        // The warden sees the end of the line, kills what it started, tidies up, lets go of the
+        // line itself, and exits. That last step takes the kernel ten milliseconds.
+        let _ = rustix::net::shutdown(socket.get_ref(), rustix::net::Shutdown::Write);
+        self.keeper.end(farewell(socket.get_ref()));
+    }
+}
+
+/// Waits until the other end lets go of a line. Whatever was still on its way is dropped.
+fn farewell(socket: &OwnedFd) -> Farewell {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match ringfence_confine::descriptor::receive(socket, &mut [0; 64]) {
+            Ok(message) if message.length == 0 && message.descriptors.is_empty() => {
+                return Farewell::Heard;
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            // A message that is too long for this, too, is none that matters any more.
+            Ok(_) => continue,
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => continue,
+            Err(_) => return Farewell::Heard,
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() || !is_readable_within(socket, left) {
+            return Farewell::Unheard;
+        }
     }
 }
 
@@ -183,11 +239,15 @@ pub(crate) fn ends_within(child: &Child, limit: Duration) -> bool {
 
 /// Waits for a process to end, at most for a while.
 pub(crate) fn gone_within(pidfd: &OwnedFd, limit: Duration) -> bool {
+    is_readable_within(pidfd, limit)
+}
+
+fn is_readable_within(descriptor: &OwnedFd, limit: Duration) -> bool {
     let limit = Timespec {
         tv_sec: limit.as_secs().cast_signed(),
         tv_nsec: limit.subsec_nanos().into(),
     };
-    let mut polled = [PollFd::new(pidfd, PollFlags::IN)];
+    let mut polled = [PollFd::new(descriptor, PollFlags::IN)];
     matches!(rustix::event::poll(&mut polled, Some(&limit)), Ok(1))
 }
 

@@ -7,8 +7,10 @@ use ringfence_policy::permissions::{
 };
 
 use crate::error::LaunchError;
+use crate::git::{self, Care, Covers, Known, Setup};
+use crate::startup;
 use crate::surroundings::Surroundings;
-use crate::warden::protocol::{Fence, Groups, RawPath, RunLimits, Sockets, Tmp, World};
+use crate::warden::protocol::{Fence, Groups, Identity, RawPath, RunLimits, Sockets, Tmp, World};
 
 /// The world that a policy needs.
 pub(crate) fn world(sandbox: &SandboxPolicy, limits: &Limits) -> World {
@@ -44,28 +46,7 @@ pub(crate) fn bubblewrap_world(bwrap: &Path, sandbox: &SandboxPolicy, limits: &L
     }
 }
 
-/// Folders that commands have for themselves: what the machine has there is out of sight anyway.
-const REPLACED: &[&str] = &["/run", "/var/run", "/dev"];
-
-/// The sockets of the machine that somebody listens on, by their paths. A read-only mount does
-/// not keep a program from connecting to one, and many lead out of the fence.
-pub(crate) fn machine_sockets() -> Vec<PathBuf> {
-    let Ok(table) = std::fs::read_to_string("/proc/net/unix") else {
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = table
-        .lines()
-        // The last column is the name; one without a slash in front is not a path from here.
-        .filter_map(|line| line.find(" /").map(|at| PathBuf::from(&line[at + 1..])))
-        .filter(|path| !REPLACED.iter().any(|folder| path.starts_with(folder)))
-        .collect();
-    paths.sort();
-    paths.dedup();
-    paths
-}
-
-/// The fence of a run in namespaces. The machine's sockets are denied like files that may not be
-/// read, but for those in the writable roots.
+/// The fence of a run in namespaces.
 pub(crate) fn fence(
     sandbox: &SandboxPolicy,
     surroundings: &Surroundings,
@@ -81,26 +62,67 @@ pub(crate) fn fence(
     };
     let mut fence = assemble(sandbox, tmp, sockets)?;
     let roots: Vec<PathBuf> = fence.writable.iter().map(RawPath::to_path).collect();
-    let in_a_root = |path: &PathBuf| roots.iter().any(|root| path.starts_with(root));
-    let out_of_sight = |path: &PathBuf| tmp != Tmp::Machine && path.starts_with("/tmp");
-    let mut allowed = Vec::new();
-    for path in &sandbox.unix_sockets {
-        allowed.push(resolved(path)?);
-    }
-    let in_tmp = allowed.iter().filter(|path| out_of_sight(path));
-    fence.sockets_in_tmp = in_tmp.map(|path| RawPath::from(path.as_path())).collect();
-    let machine_sockets = surroundings.sockets();
-    let outside = machine_sockets
-        .iter()
-        .filter(|path| !in_a_root(path) && !out_of_sight(path) && !allowed.contains(path));
-    fence
-        .denied
-        .extend(outside.map(|path| RawPath::from(path.as_path())));
-    for root in &roots {
-        let folders = surroundings.git_folders(root);
-        fence.protected.extend(in_git_folders(sandbox, &folders));
-    }
+    let out_of_sight = |path: &&RawPath| tmp != Tmp::Machine && path.to_path().starts_with("/tmp");
+    let in_tmp = fence.unix_sockets.iter().filter(out_of_sight);
+    fence.sockets_in_tmp = in_tmp.cloned().collect();
+    protect_git(sandbox, &roots, surroundings, &mut fence.protected);
     Ok(fence)
+}
+
+/// Git's set-up, and files that run by themselves, at the beginning of a run.
+pub(crate) fn git_setup(
+    sandbox: &SandboxPolicy,
+    covers: Covers,
+    owner: &Identity,
+    surroundings: &Surroundings,
+) -> Option<Setup> {
+    let roots = existing_roots(sandbox);
+    if roots.is_empty() {
+        return None;
+    }
+    let known = repositories(&roots, surroundings);
+    let care = Care::of(sandbox, covers);
+    let setup = Setup::of(&roots, &known, care, owner, &surroundings.git);
+    Some(setup.with_start_up(&startup::watched(sandbox, &roots)))
+}
+
+/// What decides what git runs, and what runs by itself, as far as it is there.
+pub(crate) fn git_guarded(sandbox: &SandboxPolicy, surroundings: &Surroundings) -> Vec<PathBuf> {
+    let roots = existing_roots(sandbox);
+    let known = repositories(&roots, surroundings);
+    let care = Care::of(sandbox, Covers::InForce);
+    let mut guarded = git::guarded(&roots, &known, care, &surroundings.git);
+    guarded.extend(startup::existing(
+        &startup::watched(sandbox, &roots),
+        &roots,
+    ));
+    guarded
+}
+
+/// Protects that, and what is protected in a root's own `.git` in those further down as well.
+fn protect_git(
+    sandbox: &SandboxPolicy,
+    roots: &[PathBuf],
+    surroundings: &Surroundings,
+    protected: &mut Vec<RawPath>,
+) {
+    let known = repositories(roots, surroundings);
+    let folders: Vec<PathBuf> = known.iter().filter_map(Known::git_folder).collect();
+    protected.extend(in_git_folders(sandbox, &folders));
+    let guarded = git_guarded(sandbox, surroundings);
+    protected.extend(guarded.iter().map(|path| RawPath::from(path.as_path())));
+}
+
+fn existing_roots(sandbox: &SandboxPolicy) -> Vec<PathBuf> {
+    let roots = sandbox.effective_writable_roots().iter();
+    roots.filter_map(|root| root.canonicalize().ok()).collect()
+}
+
+fn repositories(roots: &[PathBuf], surroundings: &Surroundings) -> Vec<Known> {
+    let roots = roots.iter();
+    roots
+        .flat_map(|root| surroundings.repositories(root))
+        .collect()
 }
 
 /// What is protected in a root's own `.git` is protected in those further down as well.
@@ -146,6 +168,10 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
             .flatten();
         moved.unwrap_or_else(|| path.clone())
     });
+    let mut unix_sockets = Vec::new();
+    for path in &sandbox.unix_sockets {
+        unix_sockets.push(RawPath::from(resolved(path)?.as_path()));
+    }
     Ok(Fence {
         protected: protected.chain(in_roots).map(|path| tidy(&path)).collect(),
         writable: roots
@@ -156,6 +182,7 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
         tmp,
         sockets,
         lookout: sandbox.lookout,
+        unix_sockets,
         sockets_in_tmp: Vec::new(),
     })
 }
@@ -198,7 +225,7 @@ pub(crate) fn lost_without_namespaces(sandbox: &SandboxPolicy) -> Vec<String> {
         lost.push("a private /tmp".to_owned());
     }
     lost.push("modes and times of files outside the writable roots".to_owned());
-    lost.push("the machine's sockets and shared memory out of reach".to_owned());
+    lost.push("the machine's shared memory out of reach".to_owned());
     lost.push("the limit on processes, for root".to_owned());
     lost.push("the guarantee that killing a run kills everything it started".to_owned());
     lost

@@ -6,6 +6,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -14,10 +15,11 @@ use ringfence_policy::permissions::Limit;
 use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 
+use crate::git::{Leaving, Mended, Setup};
 use crate::line;
 use crate::net::Outlet;
 use crate::terminal::Terminal;
-use crate::warden::protocol::{self, Order, Report};
+use crate::warden::protocol::{self, Order, RawPath, Report};
 
 pub use crate::warden::protocol::{LeftRunning, Refusal};
 
@@ -35,6 +37,8 @@ pub struct Process {
     hit_later: Vec<Limit>,
     /// Its way to the hosts that it may reach, which ends with it.
     outlet: Option<Outlet>,
+    /// Git's set-up as it was before, until nothing of the run is left.
+    setup: Option<Setup>,
 }
 
 /// What holds the processes of a run together.
@@ -75,6 +79,11 @@ pub struct Exit {
     pub limits_hit: Vec<Limit>,
     /// What the fence was seen to refuse it.
     pub refused: Vec<Refusal>,
+    /// What it had changed of git's set-up, and what was done about it.
+    pub mended: Vec<Mended>,
+    /// Protected paths that somebody outside replaced while the command ran, and that it may have
+    /// used before they were covered again. It was ended for that.
+    pub exposed: Vec<PathBuf>,
 }
 
 impl Exit {
@@ -103,11 +112,17 @@ impl Process {
             exit: None,
             hit_later: Vec::new(),
             outlet: None,
+            setup: None,
         }
     }
 
     pub(crate) fn with_outlet(mut self, outlet: Option<Outlet>) -> Self {
         self.outlet = outlet;
+        self
+    }
+
+    pub(crate) fn with_setup(mut self, setup: Option<Setup>) -> Self {
+        self.setup = setup;
         self
     }
 
@@ -127,6 +142,7 @@ impl Process {
                         left,
                         hit,
                         refused,
+                        exposed,
                     },
                     _,
                 )) => {
@@ -137,6 +153,8 @@ impl Process {
                         left_running: left,
                         limits_hit: hit,
                         refused,
+                        mended: self.setup.as_ref().map_or_else(Vec::new, Setup::mend),
+                        exposed: exposed.iter().map(RawPath::to_path).collect(),
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);
@@ -144,6 +162,7 @@ impl Process {
                 Some(_) => {}
                 // The whole run was killed, by us or by the kernel.
                 None => {
+                    self.wait_for_the_last().await?;
                     let exit = Exit {
                         status: ExitStatus::from_raw(libc::SIGKILL),
                         cpu: Duration::ZERO,
@@ -151,6 +170,11 @@ impl Process {
                         left_running: Vec::new(),
                         limits_hit: Vec::new(),
                         refused: Vec::new(),
+                        mended: self
+                            .setup
+                            .take()
+                            .map_or_else(Vec::new, |setup| setup.mend()),
+                        exposed: Vec::new(),
                     };
                     self.exit = Some(exit.clone());
                     return Ok(exit);
@@ -162,13 +186,21 @@ impl Process {
     /// Waits until nothing of the run is left, neither the command nor what it started.
     pub async fn gone(&mut self) -> io::Result<()> {
         self.exited().await?;
-        // The descriptor of a run's first process becomes readable when the kernel is done with
-        // it, and that is after it has killed the rest.
-        let watched = line::nonblocking(self.pidfd.try_clone()?)?;
-        watched.readable().await?.retain_ready();
-        if let Ok(Some((Report::Over { hit }, _))) = protocol::receive(self.control.get_ref()) {
+        self.wait_for_the_last().await?;
+        if let Some(setup) = self.setup.take() {
+            setup.mend_and_keep();
+        }
+        if let Ok(Some((Report::Over { hit, .. }, _))) = protocol::receive(self.control.get_ref()) {
             self.hit_later = hit;
         }
+        Ok(())
+    }
+
+    /// The descriptor of a run's first process becomes readable when the kernel is done with it, and
+    /// that is after it has killed the rest.
+    async fn wait_for_the_last(&self) -> io::Result<()> {
+        let watched = line::nonblocking(self.pidfd.try_clone()?)?;
+        watched.readable().await?.retain_ready();
         Ok(())
     }
 
@@ -199,5 +231,12 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.kill();
+        let leaving = match &self.exit {
+            Some(exit) if exit.left_running.is_empty() => Leaving::Idle,
+            _ => Leaving::Busy,
+        };
+        if let (Some(setup), Ok(last)) = (self.setup.take(), self.pidfd.try_clone()) {
+            setup.see_off(last, leaving);
+        }
     }
 }

@@ -18,6 +18,7 @@ use tokio::sync::Mutex;
 use crate::backend::container::spec::Spec;
 use crate::backend::{Backend, Choice, ContainerOptions, Site, bubblewrap};
 use crate::error::LaunchError;
+use crate::git::{Covers, Mended, Setup};
 use crate::line::{self, Line, Stage, WardenProgram};
 use crate::net::{self, Closed, Gate, Outlet};
 use crate::plan;
@@ -25,7 +26,7 @@ use crate::process::{Output, Process};
 use crate::surroundings::Surroundings;
 use crate::terminal::{Terminal, TerminalSize};
 use crate::warden::CERTIFICATES_INSIDE;
-use crate::warden::protocol::{self, Fence, Identity, Launch, RawPath, Report};
+use crate::warden::protocol::{self, Enclosure, Fence, Identity, Launch, RawPath, Report, World};
 
 /// What a session is opened with.
 #[derive(Debug, Clone)]
@@ -44,6 +45,12 @@ pub struct SessionOptions {
     pub certificates: Option<Vec<u8>>,
     /// Sockets of the machine's, by their paths, that commands can connect to.
     pub unix_sockets: Vec<PathBuf>,
+    /// How many launches are expected.
+    pub launches: Launches,
+    /// A folder of the front end's, out of reach of commands, in which sessions keep track of the
+    /// names that they hold. All that may work in the same folders should share it. Protected paths
+    /// that do not exist cannot be held without one.
+    pub marks: Option<PathBuf>,
 }
 
 impl SessionOptions {
@@ -57,8 +64,19 @@ impl SessionOptions {
             container: ContainerOptions::default(),
             certificates: None,
             unix_sockets: Vec::new(),
+            launches: Launches::Many,
+            marks: None,
         }
     }
+}
+
+/// How many launches a session is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Launches {
+    /// One: nothing is prepared for another.
+    One,
+    /// Many: the next one is prepared while a command runs.
+    Many,
 }
 
 /// What to do where namespaces are refused.
@@ -103,10 +121,10 @@ impl Io {
     }
 }
 
-/// How often `bwrap` is tried. It takes paths, and one that it shall cover may go away on its way
-/// there: a socket of the machine's, for example. It then gives up, and the next try does not name
-/// that path any more.
-const BWRAP_TRIES: u32 = 3;
+/// How often a launch is tried. A stage that was made ahead of need may give up in the very moment
+/// in which it is needed. And `bwrap` takes paths: one that it shall cover may go away on its way
+/// there, and the next try does not name that path any more.
+const TRIES: u32 = 3;
 
 /// Where standard input comes from.
 #[derive(Debug)]
@@ -140,8 +158,17 @@ struct Lines {
 /// Where a run will be, and how far it reaches there.
 struct Ground {
     site: Site,
-    fence: Option<Fence>,
-    limits: Limits,
+    enclosure: Enclosure,
+}
+
+impl Ground {
+    fn new(site: Site, fence: Option<Fence>, limits: &Limits) -> Self {
+        let limits = plan::limits(limits);
+        Self {
+            site,
+            enclosure: Enclosure { fence, limits },
+        }
+    }
 }
 
 impl Session {
@@ -168,16 +195,6 @@ impl Session {
         (identity.uid, identity.gid, identity.groups.as_deref())
     }
 
-    /// Starts what a policy will need, ahead of the first launch.
-    pub async fn warm_up(
-        &self,
-        sandbox: &SandboxPolicy,
-        limits: &Limits,
-    ) -> Result<(), LaunchError> {
-        let mut lines = self.lines.lock().await;
-        self.fenced(&mut lines, sandbox, limits).await.map(|_| ())
-    }
-
     /// Runs a permitted command. Returns once its program has been executed. With an allow-list it
     /// reaches no host: who decides about hosts comes with [`Self::launch_through`].
     pub async fn launch(&self, permit: Permit, io: Io) -> Result<Process, LaunchError> {
@@ -197,25 +214,29 @@ impl Session {
             return Err(LaunchError::NotACommand);
         };
         let mut io = io;
-        let mut tries = BWRAP_TRIES;
+        let mut tries = TRIES;
         loop {
             let again = io.again().map_err(LaunchError::Warden)?;
             let gate = Arc::clone(&gate);
             tries -= 1;
             match self.try_launch(&command, &confinement, io, gate).await {
                 Err(LaunchError::Bubblewrap(_)) if tries > 0 => io = again,
-                result => return result,
+                Ok(None) if tries > 0 => io = again,
+                Ok(None) => return Err(LaunchError::WardenGone),
+                Ok(Some(process)) => return Ok(process),
+                Err(error) => return Err(error),
             }
         }
     }
 
+    /// Tries once. None if the stage had given up waiting.
     async fn try_launch(
         &self,
         command: &RunCommand,
         confinement: &Confinement,
         io: Io,
         gate: Arc<dyn Gate>,
-    ) -> Result<Process, LaunchError> {
+    ) -> Result<Option<Process>, LaunchError> {
         let (mut stage, ground) = self.stage_for(confinement).await?;
         let outlet = outlet(&mut stage, confinement, gate)?;
         let launch = Launch {
@@ -228,25 +249,55 @@ impl Session {
                 self.options.certificates.is_some(),
             )?,
             cwd: RawPath::from(command.cwd.as_path()),
-            fence: ground.fence,
-            limits: plan::limits(&ground.limits),
             terminal: match io {
                 Io::Terminal(size) => Some(size),
                 Io::Pipes(_) => None,
             },
         };
-        let process = start(stage, &launch, io, &ground.site)
-            .await?
-            .with_outlet(outlet);
-        self.prepare_next(&ground.site).await?;
-        Ok(process)
+        let setup = self.git_setup(confinement, &ground.site);
+        let process = start(stage, &launch, io, &ground.site).await?;
+        self.prepare_next(&ground).await?;
+        Ok(process.map(|process| process.with_outlet(outlet).with_setup(setup)))
+    }
+
+    /// Git's set-up before a fenced command runs.
+    fn git_setup(&self, confinement: &Confinement, site: &Site) -> Option<Setup> {
+        let Confinement::Fenced { sandbox, .. } = confinement else {
+            return None;
+        };
+        let covers = match site {
+            Site::Native(World::Machine { .. }) => Covers::None,
+            _ => Covers::InForce,
+        };
+        plan::git_setup(sandbox, covers, &self.identity, &self.surroundings)
+    }
+
+    /// What was mended of git's set-up after the runs that had changed it had been told of.
+    pub fn mended_since(&self) -> Vec<Mended> {
+        self.surroundings.git.take_mended()
+    }
+
+    /// The same once every look that is under way has come to its end.
+    pub fn settled(&self) -> Vec<Mended> {
+        self.surroundings.git.settle();
+        self.mended_since()
+    }
+
+    /// The paths in a policy's writable roots that decide what git runs. Patches are kept from them
+    /// as commands are.
+    pub fn guarded(&self, sandbox: &SandboxPolicy) -> Vec<PathBuf> {
+        plan::git_guarded(sandbox, &self.surroundings)
     }
 
     /// Has the next stage made while this command runs, and not before: it would take its core.
-    async fn prepare_next(&self, site: &Site) -> Result<(), LaunchError> {
+    /// Most commands of a session have the policy of the one before.
+    async fn prepare_next(&self, ground: &Ground) -> Result<(), LaunchError> {
+        if self.options.launches == Launches::One {
+            return Ok(());
+        }
         let mut lines = self.lines.lock().await;
-        match lines.open.iter_mut().find(|(made, _)| made == site) {
-            Some((_, line)) => line.ask(),
+        match lines.open.iter_mut().find(|(made, _)| *made == ground.site) {
+            Some((_, line)) => line.ask(&ground.enclosure),
             None => Ok(()),
         }
     }
@@ -255,20 +306,20 @@ impl Session {
     async fn stage_for(&self, confinement: &Confinement) -> Result<(Stage, Ground), LaunchError> {
         let mut lines = self.lines.lock().await;
         let ground = match confinement {
-            Confinement::Unfenced { limits } => Ground {
-                site: Site::Native(plan::machine(limits)),
-                fence: None,
-                limits: limits.clone(),
-            },
+            Confinement::Unfenced { limits } => {
+                Ground::new(Site::Native(plan::machine(limits)), None, limits)
+            }
             Confinement::Fenced { sandbox, limits } => {
                 self.fenced(&mut lines, sandbox, limits).await?
             }
         };
-        let stage = match self.line(&mut lines, &ground.site).await?.stage().await {
+        let line = self.line(&mut lines, &ground).await?;
+        let stage = match line.stage(&ground.enclosure).await {
             // The warden was killed, or its container: another takes its place.
             Err(LaunchError::WardenGone | LaunchError::Warden(_)) => {
                 lines.open.retain(|(site, _)| *site != ground.site);
-                self.line(&mut lines, &ground.site).await?.stage().await?
+                let line = self.line(&mut lines, &ground).await?;
+                line.stage(&ground.enclosure).await?
             }
             other => other?,
         };
@@ -289,7 +340,7 @@ impl Session {
         let mut refused = Vec::new();
         for backend in candidates {
             let found = match self.ground(*backend, sandbox, limits) {
-                Ok(ground) => self.line(lines, &ground.site).await.map(|_| ground),
+                Ok(ground) => self.line(lines, &ground).await.map(|_| ground),
                 Err(error) => Err(error),
             };
             match found {
@@ -302,12 +353,9 @@ impl Session {
         }
         self.accept_degraded(sandbox, refused)?;
         let site = Site::Native(plan::machine(limits));
-        self.line(lines, &site).await?;
-        Ok(Ground {
-            site,
-            fence: Some(plan::degraded_fence(sandbox)?),
-            limits: limits.clone(),
-        })
+        let ground = Ground::new(site, Some(plan::degraded_fence(sandbox)?), limits);
+        self.line(lines, &ground).await?;
+        Ok(ground)
     }
 
     /// What only the native backend brings inside.
@@ -352,11 +400,7 @@ impl Session {
             }
             Backend::None => return Err(LaunchError::NoFence),
         };
-        Ok(Ground {
-            site,
-            fence: Some(fence),
-            limits: limits.clone(),
-        })
+        Ok(Ground::new(site, Some(fence), limits))
     }
 
     fn accept_degraded(
@@ -379,7 +423,7 @@ impl Session {
     async fn line<'a>(
         &self,
         lines: &'a mut Lines,
-        site: &Site,
+        Ground { site, enclosure }: &Ground,
     ) -> Result<&'a mut Line, LaunchError> {
         if let Some(index) = lines.open.iter().position(|(made, _)| made == site) {
             return Ok(&mut lines.open[index].1);
@@ -389,7 +433,7 @@ impl Session {
                 missing: missing.clone(),
             });
         }
-        match site.open(&self.options, &self.identity).await {
+        match site.open(&self.options, &self.identity, enclosure).await {
             Ok(line) => lines.open.push((site.clone(), line)),
             Err(LaunchError::CannotEnforce { missing }) => {
                 lines.refused.push((site.clone(), missing.clone()));
@@ -399,6 +443,13 @@ impl Session {
         }
         let last = lines.open.len() - 1;
         Ok(&mut lines.open[last].1)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Whoever ends a session may go on to use git.
+        self.surroundings.git.settle();
     }
 }
 
@@ -527,10 +578,20 @@ fn without_nul(bytes: Vec<u8>) -> Result<Vec<u8>, LaunchError> {
     }
 }
 
-/// Hands the launch to the stage and waits for its word.
-async fn start(stage: Stage, launch: &Launch, io: Io, site: &Site) -> Result<Process, LaunchError> {
+/// Hands the launch to the stage and waits for its word. None if the stage has given up waiting.
+async fn start(
+    stage: Stage,
+    launch: &Launch,
+    io: Io,
+    site: &Site,
+) -> Result<Option<Process>, LaunchError> {
     let backend = site.backend();
-    let Stage { socket, pidfd, .. } = stage;
+    let Stage {
+        launch: launcher,
+        control: socket,
+        pidfd,
+        ..
+    } = stage;
     let (mut ends, input, output) = ends(io).map_err(LaunchError::Warden)?;
     // What `bwrap` has to say comes here, if it gives up before our program runs in it.
     let complaints = protocol::file_of(&[]).map_err(LaunchError::Warden)?;
@@ -538,8 +599,11 @@ async fn start(stage: Stage, launch: &Launch, io: Io, site: &Site) -> Result<Pro
         ends.push(complaints.try_clone().map_err(LaunchError::Warden)?);
     }
     let borrowed: Vec<_> = ends.iter().map(AsFd::as_fd).collect();
-    protocol::send(socket.get_ref(), launch, &borrowed).map_err(LaunchError::Warden)?;
-    drop(ends);
+    match protocol::send(&launcher, launch, &borrowed) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(None),
+        other => other.map_err(LaunchError::Warden)?,
+    }
+    drop((ends, launcher));
     match line::receive::<Report>(&socket)
         .await
         .map_err(LaunchError::Warden)?
@@ -553,7 +617,8 @@ async fn start(stage: Stage, launch: &Launch, io: Io, site: &Site) -> Result<Pro
                 Output::Terminal(Terminal::new(terminal).map_err(LaunchError::Warden)?)
             };
             let first = along.next().unwrap_or(pidfd);
-            Ok(Process::new(socket, (first, site.kin()), input, output))
+            let process = Process::new(socket, (first, site.kin()), input, output);
+            Ok(Some(process))
         }
         Some((Report::Failed(failure), _)) => Err(LaunchError::from(failure)),
         None if backend == Backend::Bubblewrap => {

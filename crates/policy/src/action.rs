@@ -75,6 +75,9 @@ pub struct RunScript {
 pub struct ApplyPatch {
     /// The files that it would add, change or remove. Absolute.
     pub writes: Vec<PathBuf>,
+    /// Those of them that were found to decide what git runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guarded: Vec<PathBuf>,
 }
 
 /// A search.

@@ -46,6 +46,11 @@ impl Scratch {
         self.root.path().join("outside")
     }
 
+    /// Where sessions keep track of what they hold.
+    pub fn marks(&self) -> PathBuf {
+        self.root.path().join("marks")
+    }
+
     /// Gives everything to a user.
     #[allow(clippy::expect_used, reason = "a test without its folder cannot go on")]
     pub fn give_to(&self, uid: u32, gid: u32) {

@@ -154,21 +154,31 @@ fn show(entry: &Entry, as_json: bool) -> Result<()> {
             "{} ended: {} connections, {} bytes sent, {} received",
             ended.call.0, ended.connections, ended.sent_bytes, ended.received_bytes
         ),
-        Record::Outcome(outcome) => format!(
-            "{} ended: exit {} after {} ms{}{}",
-            outcome.call.0,
-            outcome
-                .exit_code
-                .map_or_else(|| "none".to_owned(), |code| code.to_string()),
-            outcome.duration_ms,
-            if outcome.timed_out { ", timed out" } else { "" },
-            if outcome.denied_by_sandbox {
-                ", refused by the fence"
-            } else {
-                ""
-            },
-        ),
+        Record::Outcome(outcome) => {
+            format!(
+                "{} ended: exit {} after {} ms{}{}",
+                outcome.call.0,
+                outcome
+                    .exit_code
+                    .map_or_else(|| "none".to_owned(), |code| code.to_string()),
+                outcome.duration_ms,
+                if outcome.timed_out { ", timed out" } else { "" },
+                if outcome.denied_by_sandbox {
+                    ", refused by the fence"
+                } else {
+                    ""
+                },
+            ) + &put_back(&outcome.mended)
+        }
     };
     paint::line(&reveal::line(&format!("{} {text}", entry.at)));
     Ok(())
+}
+
+/// What was put back of git's set-up, if anything.
+fn put_back(mended: &[String]) -> String {
+    if mended.is_empty() {
+        return String::new();
+    }
+    format!(", put back: {}", mended.join("; "))
 }

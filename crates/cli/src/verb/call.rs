@@ -8,7 +8,7 @@ use ringfence::tools;
 use serde_json::Value;
 
 use crate::arguments::Common;
-use crate::opening;
+use crate::opening::{self, Caller};
 use crate::paint;
 
 /// Arguments of `call`.
@@ -50,7 +50,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     // The name is looked at first: it is the likelier mistake, and the error says more.
     let result = match tools::find(&tool).and_then(|_| parse(&tool, &text)) {
         Ok(arguments) => {
-            let engine = opening::open(&common, ringfence::event::nowhere())?;
+            let engine = opening::open(&common, Caller::Model, ringfence::event::nowhere())?;
             engine.call(&tool, arguments).await
         }
         Err(error) => Err(error),

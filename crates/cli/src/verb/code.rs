@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use ringfence::script::{CodeExecutionResult, CodeOptions, Language, Status, Value};
 
-use crate::opening;
+use crate::opening::{self, Caller};
 use crate::{arguments, bridge, paint};
 
 /// Arguments of `code`.
@@ -57,7 +57,11 @@ const TIMED_OUT: u8 = 124;
 pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     let source = read(&arguments.file)?;
     let options = options(&arguments)?;
-    let engine = opening::open(&arguments::Common::default(), ringfence::event::nowhere())?;
+    let engine = opening::open(
+        &arguments::Common::default(),
+        Caller::Person,
+        ringfence::event::nowhere(),
+    )?;
     let deadline = Some(Duration::from_secs(arguments.timeout));
     let result = engine
         .run_code(&engine.new_call(), source, options, deadline)

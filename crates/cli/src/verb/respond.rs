@@ -13,7 +13,7 @@ use ringfence::script::Conversation;
 
 use super::script;
 use crate::arguments::Common;
-use crate::opening;
+use crate::opening::{self, Caller};
 use crate::paint;
 
 /// Arguments of `respond`.
@@ -72,7 +72,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         },
         mode,
     };
-    let engine = opening::open(&arguments.common, events)?;
+    let engine = opening::open(&arguments.common, Caller::Model, events)?;
     let cancel = Cancel::new();
     let (send, items) = mpsc::channel();
     let work = async {

@@ -13,7 +13,7 @@ use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::arguments::Common;
-use crate::opening;
+use crate::opening::{self, Caller};
 use crate::terminal::FLOOR;
 use crate::{exit, paint};
 
@@ -51,7 +51,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     } else {
         (remarks(), Some(live(cancel.clone())))
     };
-    let engine = opening::open(&common, sink)?;
+    let engine = opening::open(&common, Caller::Person, sink)?;
     let call = Call {
         cancel: cancel.clone(),
         ..engine.new_call()

@@ -13,7 +13,7 @@ use ringfence::script::ScriptRequest;
 use ringfence::{Call, Cancel};
 
 use crate::arguments::Common;
-use crate::opening;
+use crate::opening::{self, Caller};
 use crate::paint;
 
 /// Arguments of `script`.
@@ -57,7 +57,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     } else {
         live()
     };
-    let engine = opening::open(&arguments.common, sink)?;
+    let engine = opening::open(&arguments.common, Caller::Model, sink)?;
     let cancel = Cancel::new();
     let call = Call {
         cancel: cancel.clone(),

@@ -19,7 +19,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::task::JoinSet;
 
 use crate::arguments::Common;
-use crate::opening;
+use crate::opening::{self, Caller};
 
 /// Arguments of `session`.
 #[derive(Debug, clap::Args)]
@@ -72,7 +72,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     } else {
         ringfence::event::nowhere()
     };
-    let engine = Arc::new(opening::open(&arguments.common, sink)?);
+    let engine = Arc::new(opening::open(&arguments.common, Caller::Model, sink)?);
     let mut input = BufReader::new(tokio::io::stdin());
     let mut calls = JoinSet::new();
     loop {

@@ -16,7 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::arguments::Common;
-use crate::opening;
+use crate::opening::{self, Caller};
 use crate::terminal::{FLOOR, Raw, keyboard};
 use crate::verb::run;
 use crate::{exit, paint, prompt};
@@ -51,7 +51,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         .write(true)
         .open("/dev/tty")
         .context("the terminal cannot be opened")?;
-    let engine = opening::open(&common, run::remarks())?;
+    let engine = opening::open(&common, Caller::Person, run::remarks())?;
     let walks = command.is_empty();
     let argv = if walks {
         vec![engine.shell().path.display().to_string()]

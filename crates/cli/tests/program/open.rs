@@ -59,6 +59,8 @@ impl Opening {
             audit: None,
             scratch: None,
             journals: None,
+            marks: Some(home.join(".local/state/ringfence/marks")),
+            launches: ringfence::jail::Launches::Many,
             approver: self.approver,
             events: self.events,
             warden: WardenProgram::At(RINGFENCE.into()),

@@ -70,6 +70,8 @@ impl Stage {
             audit: None,
             scratch: None,
             journals: Some(home.join("journals")),
+            marks: Some(home.join(".local/state/ringfence/marks")),
+            launches: ringfence::jail::Launches::Many,
             approver: Arc::clone(&self.approver),
             events: Arc::new(move |event| {
                 let text = match event {

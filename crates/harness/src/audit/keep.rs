@@ -12,6 +12,8 @@ use super::redact::Redactor;
 const COMMAND_BYTES: usize = 32 << 10;
 /// How much of any other text is kept.
 const TEXT_BYTES: usize = 4 << 10;
+/// How many changes of git's set-up are kept.
+const MOST_MENDED: usize = 32;
 
 impl Record {
     /// The record as it may be kept: every text that came from outside redacted and bounded.
@@ -114,11 +116,14 @@ impl Record {
                 call: id,
                 session: of,
                 error,
+                mended,
                 ..
             }) => {
                 call(id);
                 session(of);
                 maybe(error);
+                mended.truncate(MOST_MENDED);
+                mended.iter_mut().for_each(text);
             }
             Self::ConnectionEnded(ConnectionEnded {
                 call: id,

@@ -228,6 +228,9 @@ pub struct Outcome {
     /// The code of the error, where the call failed as a call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What it had changed of git's set-up, and what was done about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mended: Vec<String>,
 }
 
 /// The connections of a run to a host ended, and the run with them.

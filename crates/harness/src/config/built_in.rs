@@ -1,7 +1,8 @@
 //! The lists that hold when nobody sets anything: what cannot be read, and what cannot be changed.
 
 use ringfence_policy::permissions::{
-    DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, DEFAULT_PROTECTED, DEFAULT_PROTECTED_IN_HOME,
+    DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, DEFAULT_PROTECTED, Hold, START_UP_IN_HOME,
+    START_UP_IN_ROOTS, StartUp, start_up_paths,
 };
 use serde::Serialize;
 
@@ -48,8 +49,22 @@ pub fn built_in() -> Vec<BuiltIn> {
         ),
         list(
             changes,
-            "What runs when your next shell or session starts. It matters where the home folder is writable.",
-            home(DEFAULT_PROTECTED_IN_HOME),
+            "What every new terminal or git command reads. It matters where the home folder is writable.",
+            home(&start_up(START_UP_IN_HOME, Hold::WhenAbsent)),
+        ),
+        list(
+            changes,
+            "What other programs run when they start, in the home folder: it cannot be changed, and is set aside where a command made it.",
+            home(&start_up(START_UP_IN_HOME, Hold::WhenThere)),
+        ),
+        list(
+            changes,
+            "The same at the top of any writable root.",
+            plain(&start_up(START_UP_IN_ROOTS, Hold::WhenThere)),
         ),
     ]
+}
+
+fn start_up(table: &[StartUp], hold: Hold) -> Vec<&'static str> {
+    start_up_paths(table, hold).collect()
 }

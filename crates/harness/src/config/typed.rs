@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use ringfence_policy::permissions::{
     ApprovalPolicy, DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, DEFAULT_PROTECTED,
-    DEFAULT_PROTECTED_IN_HOME, EnvironmentPolicy, Limits, Lookout, Network, SandboxMode,
-    SandboxPolicy, TmpPolicy,
+    EnvironmentPolicy, Hold, Limits, Lookout, Network, START_UP_IN_HOME, START_UP_IN_ROOTS,
+    SandboxMode, SandboxPolicy, TmpPolicy, start_up_paths,
 };
 use serde::Deserialize;
 
@@ -111,14 +111,25 @@ impl SandboxConfig {
         add_new(&mut denied_reads, &self.denied_reads);
         let mut protected_paths: Vec<PathBuf> =
             DEFAULT_PROTECTED.iter().map(PathBuf::from).collect();
-        protected_paths.extend(in_home(DEFAULT_PROTECTED_IN_HOME));
+        let start_up = |hold| start_up_paths(START_UP_IN_HOME, hold).collect::<Vec<_>>();
+        protected_paths.extend(in_home(&start_up(Hold::WhenAbsent)));
         protected_paths.retain(|path| !self.unprotected_paths.contains(path));
         add_new(&mut protected_paths, &self.protected_paths);
+        let in_roots = start_up_paths(START_UP_IN_ROOTS, Hold::WhenThere).map(PathBuf::from);
+        let mut watched_paths: Vec<PathBuf> = in_roots.collect();
+        watched_paths.extend(in_home(&start_up(Hold::WhenThere)));
+        let is_lifted = |path: &PathBuf| {
+            let in_roots = writable_roots.iter().map(|root| root.join(path));
+            let lifted = |path: &PathBuf| self.unprotected_paths.contains(path);
+            lifted(path) || in_roots.into_iter().any(|path| lifted(&path))
+        };
+        watched_paths.retain(|path| !is_lifted(path));
         SandboxPolicy {
             mode: self.mode,
             writable_roots,
             denied_reads,
             protected_paths,
+            watched_paths,
             network: self.network,
             granted_hosts: Vec::new(),
             unix_sockets: self.unix_sockets.clone(),

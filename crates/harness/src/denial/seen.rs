@@ -26,6 +26,13 @@ fn denial(scene: &Scene<'_>, refusal: &Refusal) -> Option<Denial> {
             Some(network(scene, what))
         }
         Refusal::Socket => Some(network(scene, "a socket for the network".to_owned())),
+        Refusal::UnixSocket { path } => Some(Denial {
+            kind: DenialKind::Socket,
+            subject: path.clone(),
+            reason: "it is the machine's, nobody in this session listens there".to_owned(),
+            allow: format!("--allow-socket {path}, or `sandbox.unix_sockets = [\"{path}\"]`"),
+            evidence: Evidence::Seen,
+        }),
         Refusal::Write { path } => {
             let denial = judge_path(scene.sandbox, Path::new(path))?;
             Some(Denial {
@@ -77,6 +84,9 @@ mod tests {
             Refusal::Connect {
                 address: "192.0.2.1:443".to_owned(),
             },
+            Refusal::UnixSocket {
+                path: "/srv/daemon.sock".to_owned(),
+            },
         ];
         let found = super::super::find(&scene, &refused, "all is well");
         let lines: Vec<_> = found.iter().map(Denial::line).collect();
@@ -85,6 +95,7 @@ mod tests {
             [
                 "writing /srv/x: it is outside the workspace and the writable roots",
                 "connecting to 192.0.2.1:443: the network is off inside the fence",
+                "connecting to /srv/daemon.sock: it is the machine's, nobody in this session listens there",
             ]
         );
         assert!(found.iter().all(|denial| denial.evidence == Evidence::Seen));

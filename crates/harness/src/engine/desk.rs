@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use ringfence_jail::Mended;
 use ringfence_policy::action::Action;
 use ringfence_policy::judge::{ApprovalKey, Bench, Escalation, Remembered, judge, judge_retry};
 use ringfence_policy::permissions::{ApprovalPolicy, Limits, SandboxPolicy};
@@ -313,6 +314,7 @@ impl Desk {
                     stdout_bytes: execution.output.stdout.total(),
                     stderr_bytes: execution.output.stderr.total(),
                     error: None,
+                    mended: mended_lines(&execution.exit.mended),
                 },
                 Err((code, duration)) => audit::Outcome {
                     call,
@@ -324,8 +326,43 @@ impl Desk {
                     stdout_bytes: 0,
                     stderr_bytes: 0,
                     error: Some(code.to_owned()),
+                    mended: Vec::new(),
                 },
             })
         })
     }
+
+    /// Tells, and puts on record, what was put back of git's set-up after the last call.
+    pub(crate) fn tell_settled(&self, mended: &[Mended]) {
+        if mended.is_empty() {
+            return;
+        }
+        let call = CallId(self.session.0.clone());
+        for line in mended_lines(mended) {
+            self.tell(&Event::Notice {
+                call: call.clone(),
+                text: format!("a command changed {line}"),
+            });
+        }
+        // Nobody waits for this; a log that cannot be written refuses the next call.
+        let _ = self.record(|| {
+            audit::Record::Outcome(audit::Outcome {
+                call,
+                session: self.session.clone(),
+                exit_code: None,
+                duration_ms: 0,
+                timed_out: false,
+                denied_by_sandbox: true,
+                stdout_bytes: 0,
+                stderr_bytes: 0,
+                error: None,
+                mended: mended_lines(mended),
+            })
+        });
+    }
+}
+
+fn mended_lines(mended: &[Mended]) -> Vec<String> {
+    let lines = mended.iter().map(Denial::of_mended);
+    lines.map(|denial| denial.line()).collect()
 }

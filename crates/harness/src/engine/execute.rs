@@ -82,6 +82,7 @@ impl Whereabouts {
         let text = Excerpt::of(&execution.output.both, usize::MAX).text;
         let refusals = self.refusals.as_ref();
         let mut denials = refusals.map_or_else(Vec::new, Refusals::take);
+        denials.extend(execution.exit.mended.iter().map(Denial::of_mended));
         denials.extend(self.fence.as_ref().map_or_else(Vec::new, |fence| {
             let scene = Scene {
                 sandbox: fence,
@@ -205,10 +206,20 @@ impl Engine {
         io: Io,
     ) -> Result<Process, CallError> {
         let gate = self.network.gate(call, &permit);
+        self.tell_mended(call);
         tokio::select! {
             // A launch that is dropped half-way takes its command with it.
             process = self.jail.launch_through(permit, io, gate) => Ok(process?),
             () = call.cancel.cancelled() => Err(CallError::Cancelled),
+        }
+    }
+
+    /// Tells what was put back of git's set-up once the command that had changed it had ended.
+    fn tell_mended(&self, call: &Call) {
+        for mended in self.jail.mended_since() {
+            let line = Denial::of_mended(&mended).line();
+            self.desk
+                .notice(call, format!("an earlier command changed {line}"));
         }
     }
 

@@ -1,5 +1,6 @@
 //! A patch the whole way: read, placed, and, once there is a permit, applied.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use ringfence_policy::action::{Action, ApplyPatch};
@@ -21,6 +22,8 @@ use crate::owner::Owner;
 #[derive(Debug)]
 pub(crate) struct Located {
     pub(super) changes: Vec<Placed>,
+    /// Those of its paths that decide what git runs.
+    guarded: Vec<PathBuf>,
 }
 
 /// Reads a patch and finds the places of its paths.
@@ -46,21 +49,25 @@ pub(crate) fn locate(text: &str, most_bytes: u64, atlas: &Atlas) -> Result<Locat
             .collect::<Result<Vec<_>, _>>()?;
         Ok((change, places))
     });
+    let changes: Vec<Placed> = changes.collect::<Result<_, PatchError>>()?;
+    let places = changes.iter().flat_map(|(_, places)| places);
+    let guarded = places.filter(|place| atlas.is_guarded(place));
     Ok(Located {
-        changes: changes.collect::<Result<_, PatchError>>()?,
+        guarded: guarded.map(|place| place.known.clone()).collect(),
+        changes,
     })
 }
 
 impl Located {
     /// What it would do, to be judged.
     pub(crate) fn action(&self) -> ApplyPatch {
-        let mut writes: Vec<PathBuf> = Vec::new();
-        for place in self.changes.iter().flat_map(|(_, places)| places) {
-            if !writes.contains(&place.known) {
-                writes.push(place.known.clone());
-            }
+        let mut seen = HashSet::new();
+        let places = self.changes.iter().flat_map(|(_, places)| places);
+        let writes = places.map(|place| &place.known);
+        ApplyPatch {
+            writes: writes.filter(|path| seen.insert(*path)).cloned().collect(),
+            guarded: self.guarded.clone(),
         }
-        ApplyPatch { writes }
     }
 }
 

@@ -2,6 +2,7 @@
 //! taken in order, each on top of those before it, and then seen as one: a file is added, deleted
 //! or updated, whatever happened to it on the way.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::amend::amend;
@@ -64,16 +65,13 @@ pub(super) fn draft(
     let mut sheets = Sheets {
         read,
         all: Vec::new(),
+        by_path: HashMap::new(),
         notes: Vec::new(),
     };
     for (change, places) in patch {
         sheets.take(change, places)?;
     }
-    let edits = sheets
-        .all
-        .into_iter()
-        .map(|(_, sheet)| sheet)
-        .filter(Edit::is_change);
+    let edits = sheets.all.into_iter().filter(Edit::is_change);
     Ok(Draft {
         edits: edits.collect(),
         notes: sheets.notes,
@@ -94,7 +92,8 @@ impl Edit {
 
 struct Sheets<'r> {
     read: &'r mut dyn FnMut(&Place) -> Result<Option<Original>, PatchError>,
-    all: Vec<(PathBuf, Edit)>,
+    all: Vec<Edit>,
+    by_path: HashMap<PathBuf, usize>,
     notes: Vec<String>,
 }
 
@@ -102,8 +101,8 @@ impl Sheets<'_> {
     /// The sheet of a place, begun with what is there.
     fn sheet(&mut self, place: &Place) -> Result<&mut Edit, PatchError> {
         let path = place.path();
-        if let Some(index) = self.all.iter().position(|(known, _)| *known == path) {
-            return Ok(&mut self.all[index].1);
+        if let Some(index) = self.by_path.get(&path) {
+            return Ok(&mut self.all[*index]);
         }
         let before = (self.read)(place)?;
         let after = before.as_ref().map(|original| Content {
@@ -116,9 +115,10 @@ impl Sheets<'_> {
             after,
             moved_from: None,
         };
-        self.all.push((path, edit));
-        let index = self.all.len() - 1;
-        Ok(&mut self.all[index].1)
+        let index = self.all.len();
+        self.by_path.insert(path, index);
+        self.all.push(edit);
+        Ok(&mut self.all[index])
     }
 
     fn take(&mut self, change: Change, places: Vec<Place>) -> Result<(), PatchError> {

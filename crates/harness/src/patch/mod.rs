@@ -26,7 +26,9 @@ mod unified;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use apply::{Applied, ChangeKind, FileChange, Workplace, apply, locate, recover};
+pub(crate) use apply::{
+    Applied, ChangeKind, FileChange, Located, Workplace, apply, locate, recover,
+};
 pub use error::{HunkFailure, PatchError};
 pub(crate) use place::Atlas;
 pub(crate) use swap::{Became, Recovered};

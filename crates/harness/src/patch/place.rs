@@ -48,10 +48,12 @@ pub(crate) struct Atlas {
     roots: Vec<(PathBuf, PathBuf)>,
     /// Everything else that the policy names.
     named: Vec<(PathBuf, PathBuf)>,
+    /// What decides what git runs, as it is.
+    guarded: Vec<PathBuf>,
 }
 
 impl Atlas {
-    pub(crate) fn of(sandbox: &SandboxPolicy, cwd: &Path) -> Self {
+    pub(crate) fn of(sandbox: &SandboxPolicy, cwd: &Path, guarded: Vec<PathBuf>) -> Self {
         // What does not exist yet has a place all the same.
         let pair = |path: PathBuf| {
             let real = real_path(&path.components().collect::<PathBuf>(), LastLink::Followed);
@@ -61,7 +63,8 @@ impl Atlas {
             SandboxMode::ReadOnly => &[],
             _ => &sandbox.writable_roots,
         };
-        let protected = sandbox.protected_paths.iter().flat_map(|path| {
+        let protected = sandbox.protected_paths.iter().chain(&sandbox.watched_paths);
+        let protected = protected.flat_map(|path| {
             let in_roots = given.iter().map(|root| root.join(path));
             in_roots.collect::<Vec<_>>()
         });
@@ -70,7 +73,15 @@ impl Atlas {
             cwd: cwd.to_path_buf(),
             roots: given.iter().cloned().filter_map(pair).collect(),
             named: named.filter_map(pair).collect(),
+            guarded,
         }
+    }
+
+    /// Whether a place decides what git runs, or is on the way to something that does.
+    pub(super) fn is_guarded(&self, place: &Place) -> bool {
+        let path = place.path();
+        let mut guarded = self.guarded.iter();
+        guarded.any(|guarded| path.starts_with(guarded) || guarded.starts_with(&path))
     }
 
     /// Finds the place of a path.

@@ -2,6 +2,7 @@
 //! the old one is kept aside, and only then do the old ones go. Whatever goes wrong on the way, and
 //! wherever the program is cut off, the journal says how to get back.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ pub(super) struct Errand {
 
 /// Plans the exchange of files.
 pub(super) fn plan(errand: Errand, edits: &[Edit]) -> Result<Plan, PatchError> {
-    let mut folders: Vec<NewFolder> = Vec::new();
+    let mut folders = Missing::default();
     let mut moves = Vec::new();
     for (index, edit) in edits.iter().enumerate() {
         let place = &edit.place;
@@ -35,11 +36,9 @@ pub(super) fn plan(errand: Errand, edits: &[Edit]) -> Result<Plan, PatchError> {
             let path = place.spelled.clone();
             move |reason| PatchError::Io { path, what, reason }
         };
-        for folder in missing_folders(&place.root, &place.folder).map_err(failed("placed"))? {
-            if !folders.contains(&folder) {
-                folders.push(folder);
-            }
-        }
+        folders
+            .on_the_way(&place.root, &place.folder)
+            .map_err(failed("placed"))?;
         moves.push(Move {
             root: place.root.clone(),
             folder: place.folder.clone(),
@@ -57,34 +56,42 @@ pub(super) fn plan(errand: Errand, edits: &[Edit]) -> Result<Plan, PatchError> {
         call: errand.call,
         session: errand.session,
         owner: errand.owner,
-        folders,
+        folders: folders.list,
         moves,
     })
 }
 
-/// The folders on the way to one that are not there.
-fn missing_folders(root: &Path, folder: &Path) -> io::Result<Vec<NewFolder>> {
-    let mut missing = Vec::new();
-    let mut inner = PathBuf::new();
-    for part in folder.components() {
-        let parent = inner.clone();
-        inner.push(part);
-        let known_missing = !missing.is_empty();
-        let is_missing = known_missing
-            || match Folder::open(root, &inner) {
-                Ok(_) => false,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-                Err(error) => return Err(error),
-            };
-        if is_missing {
-            missing.push(NewFolder {
-                root: root.to_path_buf(),
-                parent,
-                name: os_name(&part.as_os_str().to_owned())?,
-            });
+/// The folders that are not there, outermost first. Each is looked at once, however many files are
+/// in it.
+#[derive(Default)]
+struct Missing {
+    list: Vec<NewFolder>,
+    /// The folders that were looked at, by root.
+    known: HashSet<(PathBuf, PathBuf)>,
+}
+
+impl Missing {
+    /// Adds those on the way to a folder.
+    fn on_the_way(&mut self, root: &Path, folder: &Path) -> io::Result<()> {
+        if folder.as_os_str().is_empty() || !self.known.insert((root.into(), folder.into())) {
+            return Ok(());
+        }
+        let parent = folder.parent().unwrap_or(folder);
+        self.on_the_way(root, parent)?;
+        match Folder::open(root, folder) {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let name = folder.file_name().unwrap_or_default().to_owned();
+                self.list.push(NewFolder {
+                    root: root.to_path_buf(),
+                    parent: parent.to_path_buf(),
+                    name: os_name(&name)?,
+                });
+                Ok(())
+            }
+            Err(error) => Err(error),
         }
     }
-    Ok(missing)
 }
 
 /// Carries a plan out, all of it or nothing.

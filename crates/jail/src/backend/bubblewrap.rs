@@ -16,9 +16,9 @@ use ringfence_confine::descriptor;
 use crate::backend::find_program;
 use crate::backend::native::ChildKeeper;
 use crate::error::LaunchError;
-use crate::line::{Keeper, Line, WardenProgram, ends_within};
+use crate::line::{Farewell, Keeper, Line, WardenProgram, ends_within};
 use crate::warden::WARDEN_ARGUMENT;
-use crate::warden::protocol::{Boot, World};
+use crate::warden::protocol::{Boot, Enclosure, World};
 
 /// Where `bwrap` is.
 pub(crate) fn find() -> Result<PathBuf, LaunchError> {
@@ -32,6 +32,7 @@ pub(crate) async fn open(
     program: &WardenProgram,
     bwrap: &Path,
     boot: &Boot,
+    first: &Enclosure,
 ) -> Result<Line, LaunchError> {
     let (ours, theirs) = descriptor::socket_pair().map_err(LaunchError::Warden)?;
     let program = File::open(program.path()).map_err(LaunchError::Warden)?;
@@ -47,7 +48,8 @@ pub(crate) async fn open(
         .stderr(Stdio::piped())
         .spawn()
         .map_err(LaunchError::Warden)?;
-    Line::open(ours, Box::new(BwrapKeeper(ChildKeeper(child))), boot).await
+    let keeper = Box::new(BwrapKeeper(ChildKeeper::new(child)));
+    Line::open(ours, keeper, boot, first).await
 }
 
 /// The arguments that make a session's namespaces, and the workshop in `/run`.
@@ -84,16 +86,17 @@ fn arguments(world: &World, root: bool) -> Vec<String> {
 struct BwrapKeeper(ChildKeeper);
 
 impl Keeper for BwrapKeeper {
-    fn end(&mut self) {
-        self.0.end();
+    fn end(&mut self, farewell: Farewell) {
+        self.0.end(farewell);
     }
 
     fn said(&mut self) -> Option<String> {
-        if !ends_within(&self.0.0, Duration::from_secs(2)) {
+        let child = self.0.child()?;
+        if !ends_within(child, Duration::from_secs(2)) {
             return None;
         }
         let mut said = Vec::new();
-        let mut stderr = self.0.0.stderr.take()?;
+        let mut stderr = child.stderr.take()?;
         rustix::io::ioctl_fionbio(&stderr, true).ok()?;
         // What can be read without waiting: somebody may still hold the other end.
         let _ = stderr.read_to_end(&mut said);

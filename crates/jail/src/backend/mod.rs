@@ -5,6 +5,7 @@
 
 pub(crate) mod bubblewrap;
 pub(crate) mod container;
+pub(crate) mod forked;
 pub mod guarantee;
 pub(crate) mod native;
 pub mod seatbelt;
@@ -17,7 +18,7 @@ use crate::line::Line;
 use crate::plan;
 use crate::process::Kin;
 use crate::session::SessionOptions;
-use crate::warden::protocol::{Boot, Furniture, Identity, RawPath, World};
+use crate::warden::protocol::{Boot, Enclosure, Furniture, Identity, RawPath, World};
 use container::spec::Spec;
 
 pub use container::{ContainerOptions, Engine};
@@ -106,6 +107,7 @@ impl Site {
         &self,
         options: &SessionOptions,
         identity: &Identity,
+        first: &Enclosure,
     ) -> Result<Line, LaunchError> {
         let mut furniture = Furniture {
             certificates: options.certificates.clone(),
@@ -121,15 +123,19 @@ impl Site {
             world: world.clone(),
             identity: identity.clone(),
             furniture: furniture.clone(),
+            marks: options.marks.as_deref().map(RawPath::from),
+            workspace: RawPath::from(options.workspace.as_path()),
+            harness: std::process::id(),
         };
         let program = &options.program;
         match self {
-            Self::Native(world) => native::open(program, &boot(world)).await,
+            Self::Native(world) => native::open(program, &boot(world), first).await,
             Self::Bubblewrap { bwrap, world } => {
-                bubblewrap::open(program, bwrap, &boot(world)).await
+                bubblewrap::open(program, bwrap, &boot(world), first).await
             }
             Self::Container(spec) => {
-                container::open(&options.container, program, spec, &boot(&World::Container)).await
+                let boot = boot(&World::Container);
+                container::open(&options.container, program, spec, &boot, first).await
             }
         }
     }

@@ -1,10 +1,12 @@
 //! The variables that tell programs of a proxy. There is no one way: each family of programs has
 //! names of its own.
 
-/// The variables for a proxy on a port of the loopback. What a command's environment says about
+use super::outlet::OUTLETS;
+
+/// The variables for a proxy on a port of the address that outlets have. What a command's environment says about
 /// proxies is replaced by them: no other proxy can be reached from inside.
 pub fn proxy_variables(port: u16, java_options: Option<&str>) -> Vec<(&'static str, String)> {
-    let proxy = format!("http://127.0.0.1:{port}");
+    let proxy = format!("http://{OUTLETS}:{port}");
     // The session's own servers are reached without a proxy.
     let direct = "localhost,127.0.0.1,::1";
     let mut variables: Vec<(&'static str, String)> = [
@@ -35,7 +37,7 @@ pub fn proxy_variables(port: u16, java_options: Option<&str>) -> Vec<(&'static s
     );
     // Node looks at the variables above only if it is told to.
     variables.push(("NODE_USE_ENV_PROXY", "1".to_owned()));
-    variables.push(("RSYNC_PROXY", format!("127.0.0.1:{port}")));
+    variables.push(("RSYNC_PROXY", format!("{OUTLETS}:{port}")));
     variables.push(("JAVA_TOOL_OPTIONS", java(port, java_options)));
     variables
 }
@@ -62,7 +64,7 @@ pub fn certificate_variables(bundle: &str) -> Vec<(&'static str, String)> {
 /// Java reads no variables, but options from this one.
 fn java(port: u16, before: Option<&str>) -> String {
     let own = format!(
-        "-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort={port} -Dhttps.proxyHost=127.0.0.1 \
+        "-Dhttp.proxyHost={OUTLETS} -Dhttp.proxyPort={port} -Dhttps.proxyHost={OUTLETS} \
          -Dhttps.proxyPort={port} -Dhttp.nonProxyHosts=localhost|127.*|[::1]"
     );
     match before {
@@ -83,9 +85,9 @@ mod tests {
             found.map(|(_, value)| value.as_str()).unwrap_or_default()
         };
         for name in ["http_proxy", "HTTPS_PROXY", "ALL_PROXY", "CARGO_HTTP_PROXY"] {
-            assert_eq!(value(name), "http://127.0.0.1:4711", "{name}");
+            assert_eq!(value(name), "http://127.82.70.1:4711", "{name}");
         }
-        assert!(value("JAVA_TOOL_OPTIONS").starts_with("-Xmx1g -Dhttp.proxyHost=127.0.0.1"));
+        assert!(value("JAVA_TOOL_OPTIONS").starts_with("-Xmx1g -Dhttp.proxyHost=127.82.70.1"));
         assert_eq!(value("NODE_USE_ENV_PROXY"), "1");
         assert!(value("NO_PROXY").contains("localhost"));
     }

@@ -8,6 +8,9 @@
 //! HTTP that is read request by request (`http`), TLS whose first message names the host (`tls`),
 //! or bytes (`tunnel`).
 //!
+//! Runs of a session share its network and not their outlets: all of those have one address, to
+//! which nobody is connected but a run to its own port (`warden::connections`).
+//!
 //! It does not judge: the gate does, and hands over a permit.
 
 mod door;
@@ -24,5 +27,5 @@ mod upstream;
 pub use environment::{certificate_variables, proxy_variables};
 pub use gate::{Admission, Bounds, Closed, Gate, Refusal, Traffic, Wanted};
 pub use http::{Header, HeaderError};
-pub(crate) use outlet::Outlet;
+pub(crate) use outlet::{OUTLETS, Outlet, port_of};
 pub use tls::{Authority, AuthorityError, Terminator, TerminatorError};

@@ -2,6 +2,7 @@
 //! the run does.
 
 use std::io;
+use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -11,6 +12,16 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::door;
 use super::gate::{Gate, Refusal};
 use super::http;
+
+/// The address of the loopback that the outlets of all runs of a session answer on, and nobody else:
+/// the init of a run connects its command to one port of it, that of the run's own outlet.
+pub(crate) const OUTLETS: Ipv4Addr = Ipv4Addr::new(127, 82, 70, 1);
+
+/// The port that a socket listens on.
+pub(crate) fn port_of(listener: &OwnedFd) -> io::Result<u16> {
+    let listener = std::net::TcpListener::from(listener.try_clone()?);
+    Ok(listener.local_addr()?.port())
+}
 
 /// The proxy of one run. Dropping it ends every connection that it carries.
 #[derive(Debug)]

@@ -22,7 +22,7 @@ pub(super) struct Means<'a> {
     pub(super) kernel: Option<&'a OwnedFd>,
 }
 
-/// Bounds the run that the calling process is the init of, and starts to watch it.
+/// Bounds the run that the calling process is the init of. Returns the watch over what is left.
 pub(super) fn set(
     limits: &RunLimits,
     means: &Means<'_>,
@@ -48,7 +48,7 @@ pub(super) fn set(
             bound_process_ids(most).map_err(failed("processes"))?;
         }
     }
-    Watch::start(limits, workshop.owns_its_pids()).map_err(failed(
+    Watch::new(limits, workshop.owns_its_pids()).map_err(failed(
         "limits.disk_bytes: this kernel does not count what processes write",
     ))
 }

@@ -1,11 +1,11 @@
 //! Stages of a bubblewrap world. Outside, a stage works out its view as arguments, holds
-//! placeholders, and becomes `bwrap`. Inside, this program goes on as the first process of what
+//! marks, and becomes `bwrap`. Inside, this program goes on as the first process of what
 //! `bwrap` has made.
 
 use std::ffi::{CString, OsStr};
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,19 +15,23 @@ use ringfence_confine::process;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
+use crate::mark::Ledger;
+
+use super::STAGE_ARGUMENT;
 use super::bounds::Means;
-use super::protection::{self, Hand};
+use super::protection::{Hand, Place, Protection};
 use super::protocol::{
-    self, Boot, Failure, Fence, Furniture, Identity, Launch, RawPath, Step, Tmp, World,
+    self, Boot, Enclosure, Failure, Fence, Furniture, Identity, Launch, RawPath, Step, Tmp, World,
 };
+use super::stage::{self, Stage};
 use super::view::{NOT_FOR_WRITING, shown};
 use super::world::{self, DEV, SHUT_FILE, SHUT_FOLDER, TMP, VOID};
-use super::{STAGE_ARGUMENT, stage};
 
 /// What goes from a stage outside to itself inside. Descriptors keep their numbers.
 #[derive(Debug, Serialize, Deserialize)]
 struct Package {
     identity: Identity,
+    enclosure: Enclosure,
     launch: Launch,
     harness: RawFd,
     standard: Vec<RawFd>,
@@ -35,6 +39,10 @@ struct Package {
     kernel: RawFd,
     /// The controls of the run's control group.
     controls: Handed,
+    outlet_port: Option<u16>,
+    /// The session's roll of sockets, and when it began.
+    roll: RawFd,
+    began: i64,
 }
 
 /// Whether `bwrap` works in here, tried before anything depends on it.
@@ -70,30 +78,33 @@ fn base() -> Vec<&'static OsStr> {
 /// Turns the calling stage into `bwrap`. Returns only what went wrong.
 pub(super) fn become_bwrap(
     bwrap: &RawPath,
-    identity: &Identity,
+    stage: &Stage<'_>,
     launch: Launch,
     descriptors: &[OwnedFd],
-    harness: &OwnedFd,
-    ledger: &OwnedFd,
-    controls: &Controls,
+    ledger: &Ledger<'_>,
 ) -> Failure {
     let ready = || -> Result<(CString, Vec<CString>, Vec<OwnedFd>), Failure> {
+        let failed = |error: io::Error| Failure::new(Step::Prepare, &error, "bubblewrap");
+        let harness = stage.harness;
         let mut view = Arguments::new();
-        let mut kept = match &launch.fence {
+        let mut kept = match &stage.enclosure.fence {
             Some(fence) => view.paint(fence, ledger)?,
             None => Vec::new(),
         };
-        let failed = |error: io::Error| Failure::new(Step::Prepare, &error, "bubblewrap");
         let kernel = open("/proc/sys/kernel", OFlags::PATH).map_err(failed)?;
         let program = open("/proc/self/exe", OFlags::RDONLY).map_err(failed)?;
         let (standard, complaints) = descriptors.split_at(descriptors.len().saturating_sub(1));
         let package = Package {
-            identity: identity.clone(),
+            identity: stage.workshop.identity.clone(),
+            enclosure: stage.enclosure.clone(),
             launch,
             harness: harness.as_raw_fd(),
             standard: standard.iter().map(AsRawFd::as_raw_fd).collect(),
             kernel: kernel.as_raw_fd(),
-            controls: controls.hand_over().map_err(failed)?,
+            controls: stage.means.controls.hand_over().map_err(failed)?,
+            outlet_port: stage.outlet_port,
+            roll: stage.workshop.roll.as_raw_fd(),
+            began: stage.workshop.began,
         };
         let package = postcard::to_stdvec(&package)
             .map_err(io::Error::other)
@@ -114,7 +125,9 @@ pub(super) fn become_bwrap(
             ringfence_confine::descriptor::place(complaints, 2).map_err(failed)?;
         }
         kept.extend([kernel, program, package, list]);
-        for descriptor in kept.iter().chain(standard).chain([harness]) {
+        let inherited = kept.iter().chain(standard).chain([harness]);
+        let roll = stage.workshop.roll.as_fd();
+        for descriptor in inherited.map(AsFd::as_fd).chain([roll]) {
             rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::empty())
                 .map_err(|error| failed(error.into()))?;
         }
@@ -158,12 +171,17 @@ fn enter(package: Option<&OsStr>) -> io::Result<()> {
         .ok_or(io::ErrorKind::InvalidInput)?;
     let package: Package =
         postcard::from_bytes(&protocol::read_file(&take(number))?).map_err(io::Error::other)?;
-    let workshop = world::make(&Boot {
+    let mut workshop = world::make(&Boot {
         world: World::BubblewrapRun,
         identity: package.identity,
         furniture: Furniture::default(),
+        marks: None,
+        workspace: RawPath::default(),
+        harness: 0,
     })
     .map_err(|failure| io::Error::from_raw_os_error(failure.errno))?;
+    workshop.roll = take(package.roll).into();
+    workshop.began = package.began;
     let harness = take(package.harness);
     let standard = package.standard.into_iter().map(take).collect();
     let kernel = take(package.kernel);
@@ -174,7 +192,14 @@ fn enter(package: Option<&OsStr>) -> io::Result<()> {
         controls: &controls,
         kernel: Some(&kernel),
     };
-    stage::run_inside(&workshop, &harness, &package.launch, standard, &means)
+    let stage = Stage {
+        workshop: &workshop,
+        harness: &harness,
+        enclosure: &package.enclosure,
+        outlet_port: package.outlet_port,
+        means,
+    };
+    stage::run_inside(&stage, package.launch, standard)
 }
 
 /// A descriptor that came with the program.
@@ -216,7 +241,7 @@ impl Arguments {
     }
 
     /// The whole view, in the order in which `view` puts it together from mounts.
-    fn paint(&mut self, fence: &Fence, ledger: &OwnedFd) -> Result<Vec<OwnedFd>, Failure> {
+    fn paint(&mut self, fence: &Fence, ledger: &Ledger<'_>) -> Result<Vec<OwnedFd>, Failure> {
         let roots = roots(fence)?;
         match fence.tmp {
             Tmp::Session => self.push("--bind", &[Path::new(TMP), Path::new("/tmp")]),
@@ -244,7 +269,8 @@ impl Arguments {
         for root in &roots {
             self.push("--bind", &[root, root]);
         }
-        let locks = protection::apply(&roots, fence, ledger, self)?;
+        let mut protection = Protection::new(roots.clone(), fence, ledger);
+        protection.apply(self)?;
         for path in &plain {
             if self.is_in_sight(path, &roots) {
                 let cover = if path.is_dir() {
@@ -256,7 +282,7 @@ impl Arguments {
             }
         }
         self.push("--ro-bind", &[Path::new(VOID), Path::new(world::WORKSHOP)]);
-        Ok(locks)
+        Ok(protection.into_locks())
     }
 
     fn is_in_sight(&self, path: &Path, roots: &[PathBuf]) -> bool {
@@ -266,6 +292,16 @@ impl Arguments {
 }
 
 impl Hand for Arguments {
+    /// What `bwrap` has covered is watched from inside.
+    fn enter(&mut self, _: &Path, _: Place) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn hide(&mut self, path: &Path, place: &OwnedFd) -> io::Result<()> {
+        // The denied paths follow later, all of them.
+        self.freeze(path, place)
+    }
+
     fn pin(&mut self, path: &Path, _: &OwnedFd) -> io::Result<()> {
         self.push("--bind", &[path, path]);
         Ok(())

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use ringfence_confine::cgroup::Controls;
 use ringfence_confine::process::{self, Ending, Pid, Reap, Reaped};
@@ -11,25 +11,72 @@ use ringfence_confine::signal;
 use ringfence_policy::permissions::Limit;
 use rustix::event::{PollFd, PollFlags, Timespec};
 
+use super::guard::Guard;
 use super::lookout::Lookout;
-use super::protocol::{self, LeftRunning, Order, Report, RunLimits, Tmp};
+use super::protocol::{self, LeftRunning, Order, RawPath, Report, RunLimits, Tmp};
+use super::start::{self, Start};
 use super::watch::Watch;
 
 /// A run, as its init has it.
 pub(super) struct Run<'a> {
     pub(super) harness: &'a OwnedFd,
+    /// Where the command comes from, unless it has come before.
+    pub(super) launch: Option<&'a OwnedFd>,
     /// Whether every process that can be seen is the run's.
     pub(super) own_pids: bool,
     pub(super) limits: &'a RunLimits,
     /// Which `/tmp` it has, if it is fenced.
     pub(super) tmp: Option<Tmp>,
     pub(super) controls: &'a Controls,
-    pub(super) watch: &'a Watch,
+    pub(super) watch: Watch,
 }
 
 impl Run<'_> {
-    /// Attends to the run until nothing of it is left, or the harness lets go.
-    pub(super) fn attend(&self, command: Pid, mut lookout: Option<Lookout>) -> io::Result<()> {
+    /// Waits for the command's start, and attends to the run until nothing of it is left, or the
+    /// harness lets go.
+    pub(super) fn attend(
+        mut self,
+        command: Pid,
+        word: &OwnedFd,
+        lookout: Option<Lookout>,
+        mut guard: Option<Guard<'_>>,
+    ) -> io::Result<()> {
+        match start::wait(word, self.launch, guard.as_mut())? {
+            Start::Started(terminal) => {
+                let along: Vec<_> = terminal.iter().map(AsFd::as_fd).collect();
+                self.report_start(&along)?;
+            }
+            Start::Failed(failure) => {
+                return protocol::send(self.harness, &Report::Failed(failure), &[]);
+            }
+            Start::Unwanted => return Ok(()),
+        }
+        self.watch.begin();
+        if let Some(guard) = &mut guard {
+            guard.forget_lists();
+        }
+        self.see_through(command, lookout, guard)
+    }
+
+    fn report_start(&self, along: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let mut along = along.to_vec();
+        let own = rustix::process::pidfd_open(
+            rustix::process::getpid(),
+            rustix::process::PidfdFlags::empty(),
+        )?;
+        if self.launch.is_none() {
+            // The warden only knows the `bwrap` that we are the first process in.
+            along.push(own.as_fd());
+        }
+        protocol::send(self.harness, &Report::Started, &along)
+    }
+
+    fn see_through(
+        &self,
+        command: Pid,
+        mut lookout: Option<Lookout>,
+        mut guard: Option<Guard<'_>>,
+    ) -> io::Result<()> {
         let children = signal::as_descriptor(libc::SIGCHLD)?;
         let mut command = Some(command);
         let mut ended = None;
@@ -40,6 +87,9 @@ impl Run<'_> {
                 match process::reap()? {
                     Reap::Ended(reaped) => {
                         hit.add(self.told_by(reaped.ending));
+                        if let Some(lookout) = &mut lookout {
+                            lookout.has_ended(reaped.pid);
+                        }
                         if Some(reaped.pid) == command {
                             command = None;
                             ended = Some(reaped);
@@ -48,7 +98,9 @@ impl Run<'_> {
                     Reap::Running => {
                         // Those that were killed with the command are not left running.
                         if let Some(ended) = ended.take_if(|_| !stopped) {
-                            let left = left_running(self.own_pids);
+                            let mut left = left_running(self.own_pids);
+                            let own = lookout.as_ref().map(Lookout::own_processes);
+                            left.retain(|left| !own.iter().flatten().any(|own| *own == left.pid));
                             self.report_end(&ended, &mut hit, lookout.as_mut(), left)?;
                         }
                         break;
@@ -77,17 +129,30 @@ impl Run<'_> {
                 PollFd::new(&children, PollFlags::IN),
             ];
             let seen_from = lookout.as_ref().and_then(Lookout::descriptor);
-            polled.extend(seen_from.map(|calls| PollFd::from_borrowed_fd(calls, PollFlags::IN)));
+            let noticed_from = guard.as_ref().map(Guard::descriptor);
+            let lookout_at = polled.len();
+            let guard_at = lookout_at + usize::from(seen_from.is_some());
+            let more = seen_from.into_iter().chain(noticed_from);
+            polled.extend(more.map(|calls| PollFd::from_borrowed_fd(calls, PollFlags::IN)));
             match rustix::event::poll(&mut polled, pause.as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
-            let [from_harness, from_children, from_lookout] = [0, 1, 2].map(|index| {
-                polled
-                    .get(index)
-                    .map_or(PollFlags::empty(), PollFd::revents)
-            });
-            if let Some(lookout) = &mut lookout {
+            let [from_harness, from_children, from_lookout, from_guard] =
+                [0, 1, lookout_at, guard_at].map(|index| {
+                    polled
+                        .get(index)
+                        .map_or(PollFlags::empty(), PollFd::revents)
+                });
+            // Before anything else: whoever is answered here goes on.
+            if !from_guard.is_empty()
+                && let Some(used) = guard.as_mut().and_then(Guard::used)
+            {
+                hit.exposed.extend(used);
+                stopped = true;
+                self.kill_everybody();
+            }
+            if let Some(lookout) = lookout.as_mut().filter(|_| guard_at > lookout_at) {
                 lookout.attend(from_lookout)?;
             }
             if !from_children.is_empty() {
@@ -144,6 +209,7 @@ impl Run<'_> {
             left,
             hit: hit.take_new(),
             refused: lookout.map(Lookout::take).unwrap_or_default(),
+            exposed: std::mem::take(&mut hit.exposed),
         };
         protocol::send(self.harness, &report, &[])
     }
@@ -151,9 +217,10 @@ impl Run<'_> {
     /// Says which limits were hit after the command's own end.
     fn report_over(&self, mut hit: Hit) -> io::Result<()> {
         hit.add(self.known_now());
+        let exposed = std::mem::take(&mut hit.exposed);
         match hit.take_new() {
-            none if none.is_empty() => Ok(()),
-            hit => protocol::send(self.harness, &Report::Over { hit }, &[]),
+            none if none.is_empty() && exposed.is_empty() => Ok(()),
+            hit => protocol::send(self.harness, &Report::Over { hit, exposed }, &[]),
         }
     }
 
@@ -181,11 +248,12 @@ const KILL_PAUSE: Timespec = Timespec {
     tv_nsec: 5_000_000,
 };
 
-/// Limits that were hit, each told once.
+/// Limits that were hit, each told once, and what lay open.
 #[derive(Debug, Default)]
 struct Hit {
     all: Vec<Limit>,
     told: usize,
+    exposed: Vec<RawPath>,
 }
 
 impl Hit {
@@ -284,21 +352,27 @@ fn descendants(roots: &[i32]) -> Vec<i32> {
     found
 }
 
-/// The command line of a process, or nothing for one that has ended.
+/// The command line of a process, or nothing for one that has ended. One that executes a program at
+/// this moment has none, and will.
 fn command_line(pid: i32) -> Option<String> {
     const LONGEST: usize = 200;
-    let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let words: Vec<_> = bytes
-        .split(|byte| *byte == 0)
-        .filter(|word| !word.is_empty())
-        .map(String::from_utf8_lossy)
-        .collect();
-    let line: String = words.join(" ").chars().take(LONGEST).collect();
-    if line.is_empty() {
-        name(pid)
-    } else {
-        Some(line)
+    const TRIES: usize = 100;
+    let mut name = None;
+    for _ in 0..TRIES {
+        let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let words: Vec<_> = bytes
+            .split(|byte| *byte == 0)
+            .filter(|word| !word.is_empty())
+            .map(String::from_utf8_lossy)
+            .collect();
+        let line: String = words.join(" ").chars().take(LONGEST).collect();
+        if !line.is_empty() {
+            return Some(line);
+        }
+        name = Some(self::name(pid)?);
+        std::thread::yield_now();
     }
+    name
 }
 
 /// The name of a process that has no command line, as one has for a moment while it executes a

@@ -1,23 +1,27 @@
 //! The lookout of a run: its init is told of calls that the fence may refuse before they are made,
 //! and notes those that it does refuse.
 //!
-//! It only looks. What it reads of a call can change before the call is made, so every call is let
-//! through, and mounts, namespaces and Landlock refuse as they do without it. The one exception is
-//! a kind of socket that the filter refuses anyway: that is refused here, by its number.
+//! Where it only looks, the call is let through: what was read of it can change before it is made,
+//! and mounts, namespaces and Landlock refuse as they do without it. What it holds it does not let
+//! through: a kind of socket that the filter refuses anyway is refused here, by its number, and
+//! connections are made in the command's stead (`connections`).
 
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use ringfence_confine::notify::{self, Listener, Notification};
 use ringfence_confine::process::Pid;
+use ringfence_policy::permissions::Lookout as Lookouts;
 use rustix::event::PollFlags;
 use rustix::fs::{Mode, OFlags, StatVfsMountFlags};
 
-use super::protocol::{Fence, RawPath, Refusal};
+use super::address::{self, Wanted};
+use super::connections::Connections;
+use super::protocol::{Fence, RawPath, Refusal, Sockets};
 
 /// The most refusals that one run tells of.
 const MOST: usize = 32;
@@ -29,6 +33,10 @@ const LONGEST_PATH: usize = 4096;
 pub(super) struct Lookout {
     /// None once nobody is left who could make a call.
     listener: Option<Listener>,
+    /// None where connections cannot be made in somebody's stead.
+    connections: Option<Connections>,
+    /// Whether connections that lead nowhere are noted.
+    notes_connections: bool,
     writes: Writes,
     seen: Vec<Refusal>,
 }
@@ -43,7 +51,13 @@ pub(super) enum Writes {
 }
 
 impl Lookout {
-    pub(super) fn new(listener: Listener, fence: &Fence, has_mounts: bool) -> Self {
+    /// With connections it holds them; without, it looks at them.
+    pub(super) fn new(
+        listener: Listener,
+        fence: &Fence,
+        has_mounts: bool,
+        connections: Option<Connections>,
+    ) -> Self {
         listener.take_turns();
         let writes = if has_mounts {
             Writes::ByMounts
@@ -52,6 +66,9 @@ impl Lookout {
         };
         Self {
             listener: Some(listener),
+            connections,
+            notes_connections: fence.sockets == Sockets::InNamespace
+                && fence.lookout != Lookouts::Off,
             writes,
             seen: Vec::new(),
         }
@@ -81,21 +98,53 @@ impl Lookout {
         let Some(call) = listener.receive()? else {
             return Ok(());
         };
-        let refusal = self.judge(&call);
-        // What was read may have been another process's if the caller was killed meanwhile.
-        let seen = refusal.filter(|_| listener.still_waits(&call));
-        let answered = if call.syscall == libc::SYS_socket {
-            listener.refuse(&call, libc::EAFNOSUPPORT)
-        } else {
-            listener.let_through(&call)
+        let refusal = match (call.syscall, &mut self.connections) {
+            (libc::SYS_connect, Some(connections)) => {
+                let wanted = address::wanted(&call);
+                let beyond = match &wanted {
+                    Ok(Wanted::Other(address)) if self.notes_connections => beyond(address),
+                    _ => None,
+                };
+                let beyond = beyond.filter(|_| listener.still_waits(&call));
+                let refused = connections.answer(listener, &call, wanted)?;
+                refused.map(|path| Refusal::UnixSocket { path }).or(beyond)
+            }
+            (libc::SYS_listen, Some(connections)) => {
+                connections.note(listener, &call)?;
+                None
+            }
+            (syscall, _) => {
+                let refusal = self.judge(&call);
+                // What was read may have been another process's if the caller was killed meanwhile.
+                let refusal = refusal.filter(|_| listener.still_waits(&call));
+                if syscall == libc::SYS_socket {
+                    listener.refuse(&call, libc::EAFNOSUPPORT)?;
+                } else {
+                    listener.let_through(&call)?;
+                }
+                refusal
+            }
         };
-        if let Some(refusal) = seen
+        if let Some(refusal) = refusal
             && self.seen.len() < MOST
             && !self.seen.contains(&refusal)
         {
             self.seen.push(refusal);
         }
-        answered
+        Ok(())
+    }
+
+    /// The processes of the lookout itself.
+    pub(super) fn own_processes(&self) -> Vec<i32> {
+        let waiting = self.connections.iter().flat_map(Connections::waiting);
+        waiting.map(|pid| pid.as_raw_nonzero().get()).collect()
+    }
+
+    /// A child has ended that may be one of them.
+    pub(super) fn has_ended(&mut self, pid: Pid) {
+        if let (Some(listener), Some(connections)) = (&self.listener, &mut self.connections) {
+            connections.has_ended(listener, pid);
+        }
     }
 
     /// The refusals that were seen and not told yet.
@@ -107,10 +156,10 @@ impl Lookout {
         match call.syscall {
             libc::SYS_socket => Some(Refusal::Socket),
             libc::SYS_connect => {
-                let address = address(call)?;
-                is_beyond(&address).then(|| Refusal::Connect {
-                    address: address.to_string(),
-                })
+                let Ok(Wanted::Other(address)) = address::wanted(call) else {
+                    return None;
+                };
+                beyond(&address)
             }
             _ => self.judge_write(call),
         }
@@ -190,29 +239,12 @@ fn is_own(path: &Path) -> bool {
         .any(|own| path.starts_with(own))
 }
 
-/// The internet address that a `connect` names.
-fn address(call: &Notification) -> Option<SocketAddr> {
-    let mut raw = [0; 28];
-    let length = usize::try_from(call.arguments[2]).ok()?.min(raw.len());
-    let read = notify::read_memory(call.thread, call.arguments[1], &mut raw[..length]).ok()?;
-    parse_address(&raw[..read])
-}
-
-fn parse_address(raw: &[u8]) -> Option<SocketAddr> {
-    let family = i32::from(u16::from_ne_bytes(raw.get(..2)?.try_into().ok()?));
-    let port = u16::from_be_bytes(raw.get(2..4)?.try_into().ok()?);
-    let address: IpAddr = match family {
-        libc::AF_INET => {
-            let bytes: [u8; 4] = raw.get(4..8)?.try_into().ok()?;
-            Ipv4Addr::from(bytes).into()
-        }
-        libc::AF_INET6 => {
-            let bytes: [u8; 16] = raw.get(8..24)?.try_into().ok()?;
-            Ipv6Addr::from(bytes).to_canonical()
-        }
-        _ => return None,
-    };
-    Some(SocketAddr::new(address, port))
+/// The refusal of a connection that leads nowhere.
+fn beyond(address: &[u8]) -> Option<Refusal> {
+    let address = address::internet(address).filter(is_beyond)?;
+    Some(Refusal::Connect {
+        address: address.to_string(),
+    })
 }
 
 /// Whether an address is beyond what a network with nothing but a loopback reaches. The name
@@ -309,7 +341,7 @@ mod tests {
             raw.extend(port.to_be_bytes());
             raw.extend(bytes);
             raw.extend([0; 8]);
-            parse_address(&raw).unwrap()
+            address::internet(&raw).unwrap()
         };
         for (bytes, port, beyond) in [
             ([127, 0, 0, 1], 80, false),
@@ -324,8 +356,8 @@ mod tests {
         let mut mapped = vec![10, 0, 0, 80, 0, 0, 0, 0];
         mapped.extend(Ipv4Addr::LOCALHOST.to_ipv6_mapped().octets());
         mapped.extend([0; 4]);
-        assert!(!is_beyond(&parse_address(&mapped).unwrap()));
-        assert_eq!(parse_address(&[1, 0, b'/']), None);
-        assert_eq!(parse_address(&[]), None);
+        assert!(!is_beyond(&address::internet(&mapped).unwrap()));
+        assert_eq!(address::internet(&[1, 0, b'/']), None);
+        assert_eq!(address::internet(&[]), None);
     }
 }

@@ -4,22 +4,31 @@
 //! It makes the session's world once (`world`), forks stages ahead of need (`stage`), and hands
 //! their sockets to the harness. It does not judge, read configuration or touch output. When the
 //! harness goes away, however it goes, the warden sees the end of its socket, kills everything it
-//! started, removes what it placed (`placeholder`) and exits.
+//! started, releases what its stages held ([`mark`](crate::mark)) and exits. It is in a session of its
+//! own: what is pressed at the user's terminal is not meant for it.
 
+mod address;
 mod bounds;
 mod bubblewrap;
+mod command;
+mod confinement;
+mod connections;
 mod container;
+mod guard;
 mod init;
 mod lookout;
-mod placeholder;
 mod protection;
 pub(crate) mod protocol;
+mod reach;
+mod readable;
 mod stage;
+mod start;
 mod syscalls;
 mod view;
 mod watch;
 mod world;
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
@@ -27,10 +36,13 @@ use std::path::Path;
 
 use ringfence_confine::cgroup::{Controller, Controls, Group, Nest};
 use ringfence_confine::process::{self, Child, Fork, Reap};
-use ringfence_confine::{descriptor, privilege, signal};
+use ringfence_confine::{descriptor, inotify, privilege, signal};
 use rustix::event::{PollFd, PollFlags};
 
-use protocol::{Boot, Booted, Failure, Groups, Prepared, Step, World};
+use crate::mark::{self, Attendance, Ledger, Registry};
+use crate::net;
+use protocol::{Boot, Booted, Enclosure, Failure, Groups, Prepared, Step, World};
+use stage::Lines;
 use world::Workshop;
 
 pub(crate) use world::CERTIFICATES_INSIDE;
@@ -42,15 +54,27 @@ pub const WARDEN_ARGUMENT: &str = "__warden";
 pub(crate) const STAGE_ARGUMENT: &str = "__stage";
 
 pub(crate) use bubblewrap::serve_inside;
-pub(crate) use placeholder::is_marked_placeholder;
 pub(crate) use view::NOT_FOR_WRITING;
 
 /// Serves as a warden on standard input, or on a socket of this name. Never returns.
 pub(crate) fn serve(socket: Option<&OsStr>) -> ! {
-    let code = match line(socket).and_then(|harness| run(&harness)) {
+    match line(socket) {
+        Ok(harness) => serve_on(harness),
+        Err(_) => process::exit_now(1),
+    }
+}
+
+/// Serves as a warden on a line to the harness. Never returns.
+pub(crate) fn serve_on(harness: OwnedFd) -> ! {
+    // First: a signal for the user's process group, or the end of the terminal, would keep it from
+    // tidying up. One that leads a session already was put there by whoever started it.
+    let _ = rustix::process::setsid();
+    let code = match run(&harness) {
         Ok(()) => 0,
         Err(_) => 1,
     };
+    // Everything is tidied up: the harness need not wait for what the kernel does now.
+    drop(harness);
     process::exit_now(code)
 }
 
@@ -67,16 +91,23 @@ fn line(socket: Option<&OsStr>) -> io::Result<OwnedFd> {
 /// A stage that is alive, with what it has placed in the user's folders.
 struct Running {
     child: Child,
-    /// The stage tells here what it is about to place.
-    ledger: OwnedFd,
+    /// The stage tells here whose marks it is about to hold.
+    told: OwnedFd,
     /// Its control group.
     group: Option<Group>,
+    /// What its guard watches by.
+    events: Option<OwnedFd>,
 }
 
 impl Running {
     /// Tidies up after a stage that has ended.
-    fn tidy_up(&self) {
-        placeholder::remove_all(&self.ledger);
+    fn tidy_up(self, site: &Site<'_>) {
+        if let Some(registry) = site.registry {
+            mark::release_all(&self.told, registry);
+        }
+        if let Some(events) = self.events {
+            site.watches.borrow_mut().give_back(events);
+        }
         if let Some(group) = &self.group {
             // A PID namespace leaves nobody; on the bare machine somebody may have got away.
             group.kill();
@@ -96,6 +127,12 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
         privilege::undumpable()?;
     }
     let children = signal::as_descriptor(libc::SIGCHLD)?;
+    // Opened before the world is made, in which it may be out of sight. Who needs it and has none
+    // says so.
+    let registry = boot
+        .marks
+        .as_ref()
+        .and_then(|marks| Registry::open(&marks.to_path()).ok());
     let mut nest = nest(boot.world.groups());
     let workshop = match world::make(&boot) {
         Ok(workshop) => {
@@ -104,11 +141,31 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
         }
         Err(failure) => return protocol::send(harness, &Booted::Failed(failure), &[]),
     };
+    // While the harness goes on.
+    let attendance = registry.as_ref().map(|registry| {
+        registry.sweep();
+        Attendance::note(registry, boot.harness, &boot.workspace.to_path())
+    });
     let mut running: Vec<Running> = Vec::new();
-    let result = serve_requests(harness, &children, &workshop, nest.as_mut(), &mut running);
-    end_everything(&mut running);
-    drop(nest);
+    let site = Site {
+        workshop: &workshop,
+        registry: registry.as_ref(),
+        watches: RefCell::default(),
+    };
+    let result = serve_requests(harness, &children, &site, nest.as_mut(), &mut running);
+    end_everything(&site, &mut running);
+    drop((nest, attendance));
+    // Closing what has watched takes its time.
+    std::mem::forget(site);
     result
+}
+
+/// Where stages are forked, and where they write down what they hold.
+struct Site<'a> {
+    workshop: &'a Workshop,
+    registry: Option<&'a Registry>,
+    /// What the guards of stages watch by.
+    watches: RefCell<inotify::Pool>,
 }
 
 /// Where the control groups of runs are made. Where none can be, other means hold the limits.
@@ -131,7 +188,7 @@ fn nest(groups: Groups) -> Option<Nest> {
 fn serve_requests(
     harness: &OwnedFd,
     children: &OwnedFd,
-    workshop: &Workshop,
+    site: &Site<'_>,
     mut nest: Option<&mut Nest>,
     running: &mut Vec<Running>,
 ) -> io::Result<()> {
@@ -146,13 +203,13 @@ fn serve_requests(
         }
         if !polled[1].revents().is_empty() {
             let _ = rustix::io::read(children, &mut [0u8; 512]);
-            bury(running)?;
+            bury(site, running)?;
         }
         if !polled[0].revents().is_empty() {
-            if descriptor::receive(harness, &mut [0; 1])?.length == 0 {
+            let Some((enclosure, _)) = protocol::receive::<Enclosure>(harness)? else {
                 return Ok(());
-            }
-            prepare(harness, workshop, nest.as_deref_mut(), running)?;
+            };
+            prepare(harness, site, nest.as_deref_mut(), running, enclosure)?;
         }
     }
 }
@@ -160,20 +217,25 @@ fn serve_requests(
 /// Forks a stage and gives its socket to the harness.
 fn prepare(
     harness: &OwnedFd,
-    workshop: &Workshop,
+    site: &Site<'_>,
     nest: Option<&mut Nest>,
     running: &mut Vec<Running>,
+    enclosure: Enclosure,
 ) -> io::Result<()> {
-    match fork_stage(workshop, nest) {
-        Ok((stage, socket)) => {
-            // Made ahead of need like the stage, and after the fork: no stage holds a copy. A run
-            // without an allow-list has it closed by the harness.
-            let outlet = workshop.outlet();
-            let mut descriptors = vec![socket.as_fd(), stage.child.pidfd.as_fd()];
-            descriptors.extend(outlet.as_ref().map(AsFd::as_fd));
-            protocol::send(harness, &Prepared::Stage, &descriptors)?;
+    // Made ahead of need like the stage, which knows it and keeps no copy. A run without an
+    // allow-list has it closed by the harness.
+    let outlet = site.workshop.outlet();
+    match fork_stage(site, nest, enclosure, outlet.as_ref()) {
+        Ok((stage, [launch, orders])) => {
+            // The harness may be gone by now. The stage is ours all the same.
             running.push(stage);
-            Ok(())
+            let pidfd = running.last().map(|stage| stage.child.pidfd.as_fd());
+            let descriptors: Vec<_> = [launch.as_fd(), orders.as_fd()]
+                .into_iter()
+                .chain(pidfd)
+                .chain(outlet.as_ref().map(AsFd::as_fd))
+                .collect();
+            protocol::send(harness, &Prepared::Stage, &descriptors)
         }
         Err(error) => {
             let failure = Failure::new(Step::Fork, &error, "a process for the next command");
@@ -182,9 +244,24 @@ fn prepare(
     }
 }
 
-fn fork_stage(workshop: &Workshop, nest: Option<&mut Nest>) -> io::Result<(Running, OwnedFd)> {
-    let (theirs, ours) = descriptor::socket_pair()?;
-    let (ledger, entries) = descriptor::socket_pair()?;
+/// A stage, and the harness's ends of its lines: for the command, and for orders and reports.
+fn fork_stage(
+    site: &Site<'_>,
+    nest: Option<&mut Nest>,
+    enclosure: Enclosure,
+    outlet: Option<&OwnedFd>,
+) -> io::Result<(Running, [OwnedFd; 2])> {
+    let workshop = site.workshop;
+    let outlet_port = outlet.map(net::port_of).transpose()?;
+    let (launch_theirs, launch) = descriptor::socket_pair()?;
+    let (orders_theirs, orders) = descriptor::socket_pair()?;
+    let (told, survivor) = descriptor::socket_pair()?;
+    let (admitted, admit) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    // A stage without one says what it lacks, if it needs one.
+    let events = match workshop.has_namespaces() {
+        true => site.watches.borrow_mut().take().ok(),
+        false => None,
+    };
     let group = nest.map(Nest::group).transpose()?;
     let controls = match &group {
         Some(group) => group.controls()?,
@@ -194,37 +271,58 @@ fn fork_stage(workshop: &Workshop, nest: Option<&mut Nest>) -> io::Result<(Runni
     // SAFETY: a warden has a single thread.
     match unsafe { process::fork_into(workshop.stage_namespaces()) }? {
         Fork::Child => {
-            drop((theirs, ledger));
-            stage::serve(workshop, &ours, &entries, &controls)
+            drop((launch_theirs, orders_theirs, told, admit));
+            if let Some(outlet) = outlet {
+                #[allow(unsafe_code)]
+                // SAFETY: the child never returns to whoever owns it.
+                unsafe {
+                    descriptor::close(outlet);
+                }
+            }
+            let lines = Lines {
+                outlet_port,
+                launch,
+                harness: orders,
+                ledger: Ledger {
+                    registry: site.registry,
+                    survivor,
+                },
+                events,
+                admitted,
+            };
+            stage::serve(workshop, &lines, &controls, enclosure)
         }
         Fork::Parent(child) => {
             let stage = Running {
                 child,
-                ledger,
+                told,
                 group,
+                events,
             };
-            // The stage waits for its launch, which comes after this.
             if let Some(group) = &stage.group
                 && let Err(error) = group.admit(stage.child.pid)
             {
                 let _ = process::kill(&stage.child.pidfd);
                 let _ = process::wait(&stage.child);
-                stage.tidy_up();
+                drop(survivor);
+                stage.tidy_up(site);
                 return Err(error);
             }
-            Ok((stage, theirs))
+            // The stage waits for this before it forks.
+            drop(admit);
+            Ok((stage, [launch_theirs, orders_theirs]))
         }
     }
 }
 
 /// Reaps what has ended and tidies up after stages.
-fn bury(running: &mut Vec<Running>) -> io::Result<()> {
+fn bury(site: &Site<'_>, running: &mut Vec<Running>) -> io::Result<()> {
     while let Reap::Ended(ended) = process::reap()? {
         if let Some(index) = running
             .iter()
             .position(|stage| stage.child.pid == ended.pid)
         {
-            running.swap_remove(index).tidy_up();
+            running.swap_remove(index).tidy_up(site);
         }
     }
     kill_strays(running);
@@ -245,13 +343,16 @@ fn kill_strays(running: &[Running]) {
     }
 }
 
-fn end_everything(running: &mut Vec<Running>) {
+fn end_everything(site: &Site<'_>, running: &mut Vec<Running>) {
     for stage in running.iter() {
         let _ = process::kill(&stage.child.pidfd);
     }
-    for stage in running.drain(..) {
+    // All of them first: what one held another may hold, too.
+    for stage in running.iter() {
         let _ = process::wait(&stage.child);
-        stage.tidy_up();
+    }
+    for stage in running.drain(..) {
+        stage.tidy_up(site);
     }
     // Strays of stages on the bare machine; each round kills what the last one left orphaned.
     for _ in 0..64 {

@@ -1,5 +1,5 @@
 //! The protection of paths inside writable roots: which folders on the way are pinned, what is made
-//! read-only, and what is held by a placeholder because it does not exist yet.
+//! read-only, and what is held by a mark because it does not exist yet.
 //!
 //! It walks and decides; a [`Hand`] does the mounting.
 
@@ -10,61 +10,100 @@ use std::path::{Component, Path, PathBuf};
 
 use ringfence_confine::mount;
 
-use super::placeholder::{self, Held, Holdings};
-use super::protocol::{Failure, Fence, Step};
+use crate::mark::{self, Held, Holdings, Ledger};
+
+use super::guard::{Cover, CoverKind};
+use super::protocol::{Failure, Fence, RawPath, Step};
 use super::view::{is_folder, shown};
 
 /// What makes mounts, or has them made.
 pub(super) trait Hand {
+    /// A folder is about to be looked into, and names in it to be covered.
+    fn enter(&mut self, folder: &Path, place: Place) -> io::Result<()>;
+
     /// Makes a mount point of a folder, writable as before: it cannot be renamed any more.
     fn pin(&mut self, path: &Path, place: &OwnedFd) -> io::Result<()>;
 
     /// Makes a path read-only, with everything below.
     fn freeze(&mut self, path: &Path, place: &OwnedFd) -> io::Result<()>;
+
+    /// Puts something that nobody can open in the place of a path.
+    fn hide(&mut self, path: &Path, place: &OwnedFd) -> io::Result<()>;
 }
 
-/// Protects what a fence says in these roots. Returns the locks that keep placeholders in place.
-pub(super) fn apply(
-    roots: &[PathBuf],
-    fence: &Fence,
-    ledger: &OwnedFd,
-    hand: &mut dyn Hand,
-) -> Result<Vec<OwnedFd>, Failure> {
-    let mut protection = Protection {
-        ledger,
-        hand,
-        holdings: Holdings::default(),
-        pinned: roots.to_vec(),
-        sealed: Vec::new(),
-    };
-    for root in roots {
-        for path in &fence.protected {
-            let path = path.to_path();
-            if !path.is_absolute() {
-                protection.apply(root, &path)?;
-            } else if let Ok(relative) = path.strip_prefix(root) {
-                protection.apply(root, relative)?;
-            }
-        }
-    }
-    Ok(protection.holdings.into_locks())
+/// Where a folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A writable root.
+    Root,
+    /// Further down.
+    Below,
 }
 
 /// The protection of paths in writable roots.
-struct Protection<'a> {
-    ledger: &'a OwnedFd,
-    hand: &'a mut dyn Hand,
-    holdings: Holdings,
-    /// Folders that are mount points by now.
-    pinned: Vec<PathBuf>,
-    /// Paths that are read-only by now, with everything below them.
-    sealed: Vec<PathBuf>,
+pub(super) struct Protection<'a> {
+    roots: Vec<PathBuf>,
+    protected: Vec<PathBuf>,
+    denied: Vec<PathBuf>,
+    holdings: Holdings<'a>,
+    covers: Vec<Cover>,
 }
 
-impl Protection<'_> {
+impl<'a> Protection<'a> {
+    /// What a fence says of these roots, with nothing done about it yet.
+    pub(super) fn new(roots: Vec<PathBuf>, fence: &Fence, ledger: &'a Ledger<'a>) -> Self {
+        Self {
+            roots,
+            protected: fence.protected.iter().map(RawPath::to_path).collect(),
+            denied: fence.denied.iter().map(RawPath::to_path).collect(),
+            holdings: Holdings::new(ledger),
+            covers: Vec::new(),
+        }
+    }
+
+    /// Covers whatever is not covered yet.
+    pub(super) fn apply(&mut self, hand: &mut dyn Hand) -> Result<(), Failure> {
+        for root in self.roots.clone() {
+            for path in self.protected.clone() {
+                if !path.is_absolute() {
+                    self.protect(&root, &path, hand)?;
+                } else if let Ok(relative) = path.strip_prefix(&root) {
+                    self.protect(&root, relative, hand)?;
+                }
+            }
+        }
+        self.holdings.let_others_make();
+        Ok(())
+    }
+
+    /// The same after these covers have been lost.
+    pub(super) fn apply_again(
+        &mut self,
+        lost: &[Cover],
+        hand: &mut dyn Hand,
+    ) -> Result<(), Failure> {
+        self.covers.retain(|cover| !lost.contains(cover));
+        self.apply(hand)
+    }
+
+    /// The paths that are mount points by now, but for the roots.
+    pub(super) fn covers(&self) -> &[Cover] {
+        &self.covers
+    }
+
+    /// The locks that keep marks in place: they must live as long as the run.
+    pub(super) fn into_locks(self) -> Vec<OwnedFd> {
+        self.holdings.into_locks()
+    }
+
     /// Protects a path below a root. Whoever could rename a folder on the way to it could put
     /// another in its place, so those become mount points, which cannot be renamed.
-    fn apply(&mut self, root: &Path, relative: &Path) -> Result<(), Failure> {
+    fn protect(
+        &mut self,
+        root: &Path,
+        relative: &Path,
+        hand: &mut dyn Hand,
+    ) -> Result<(), Failure> {
         let mut so_far = root.to_path_buf();
         let names: Vec<&OsStr> = relative
             .components()
@@ -76,7 +115,7 @@ impl Protection<'_> {
         for (index, name) in names.iter().enumerate() {
             let parent = so_far.clone();
             so_far.push(name);
-            if self.sealed.contains(&so_far) {
+            if self.is_sealed(&so_far) {
                 return Ok(());
             }
             let step = if index + 1 == names.len() {
@@ -84,7 +123,13 @@ impl Protection<'_> {
             } else {
                 Way::Through
             };
-            match self.advance(&parent, Path::new(name), &so_far, step) {
+            let at = At {
+                root,
+                parent: &parent,
+                name: Path::new(name),
+                path: &so_far,
+            };
+            match self.advance(&at, step, hand) {
                 Ok(Onward::Go) => {}
                 Ok(Onward::Done) => return Ok(()),
                 Err(error) => return Err(not_protected(&so_far, &error)),
@@ -93,59 +138,85 @@ impl Protection<'_> {
         Ok(())
     }
 
+    fn is_sealed(&self, path: &Path) -> bool {
+        let mut covers = self.covers.iter();
+        covers.any(|cover| cover.kind != CoverKind::Pin && cover.path == path)
+    }
+
     /// Deals with one component of a path.
-    fn advance(&mut self, parent: &Path, name: &Path, path: &Path, way: Way) -> io::Result<Onward> {
-        // No placeholder here can come or go while the folder is locked.
-        self.holdings.lock(parent)?;
+    fn advance(&mut self, at: &At<'_>, way: Way, hand: &mut dyn Hand) -> io::Result<Onward> {
+        let At { parent, path, .. } = *at;
+        let is_root = self.roots.iter().any(|root| root == parent);
+        hand.enter(parent, if is_root { Place::Root } else { Place::Below })?;
         let place = match mount::place(path) {
             Ok(place) => place,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return self.reserve(parent, name, path);
+                return self.reserve(at, hand);
             }
             Err(error) => return Err(error),
         };
-        if placeholder::is_placeholder(&place)? {
-            return self.reserve(parent, name, path);
+        if mark::is_mark(&place)? {
+            return self.reserve(at, hand);
         }
         if way == Way::Through && is_folder(&place)? {
-            self.pin(path, &place)?;
+            self.pin(path, &place, hand)?;
             return Ok(Onward::Go);
         }
         // The path itself, or a file in its way: below that nothing can be made, and the file
         // is what must not be replaced.
-        self.freeze(path, &place)?;
+        self.seal(path, &place, hand)?;
         Ok(Onward::Done)
     }
 
     /// Makes a mount point of a folder, writable as before.
-    fn pin(&mut self, path: &Path, place: &OwnedFd) -> io::Result<()> {
-        if !self.pinned.iter().any(|pinned| pinned == path) {
-            self.hand.pin(path, place)?;
-            self.pinned.push(path.to_path_buf());
+    fn pin(&mut self, path: &Path, place: &OwnedFd, hand: &mut dyn Hand) -> io::Result<()> {
+        let is_one = self.roots.iter().any(|root| root == path)
+            || self.covers.iter().any(|cover| cover.path == path);
+        if !is_one {
+            hand.pin(path, place)?;
+            self.note(path, CoverKind::Pin);
         }
         Ok(())
     }
 
-    /// Makes a path read-only, with everything below.
-    fn freeze(&mut self, path: &Path, place: &OwnedFd) -> io::Result<()> {
-        self.hand.freeze(path, place)?;
-        self.sealed.push(path.to_path_buf());
+    /// Makes a path read-only, with everything below, or hides it where it may not be read.
+    fn seal(&mut self, path: &Path, place: &OwnedFd, hand: &mut dyn Hand) -> io::Result<()> {
+        if self.denied.iter().any(|denied| denied == path) {
+            hand.hide(path, place)?;
+            self.note(path, CoverKind::Hidden);
+        } else {
+            hand.freeze(path, place)?;
+            self.note(path, CoverKind::Seal);
+        }
         Ok(())
     }
 
     /// Keeps a path that does not exist from being created.
-    fn reserve(&mut self, parent: &Path, name: &Path, path: &Path) -> io::Result<Onward> {
-        let folder = mount::place(parent)?;
-        let place = match self
-            .holdings
-            .hold(folder.as_fd(), name, path, self.ledger)?
-        {
-            Held::Placeholder(place) => place,
-            Held::Existing => mount::place(path)?,
-        };
-        self.freeze(path, &place)?;
+    fn reserve(&mut self, at: &At<'_>, hand: &mut dyn Hand) -> io::Result<Onward> {
+        let At { name, path, .. } = *at;
+        let folder = mount::place(at.parent)?;
+        match self.holdings.hold(at.root, folder.as_fd(), name, path)? {
+            Held::Mark(place) => {
+                hand.freeze(path, &place)?;
+                self.note(path, CoverKind::Mark);
+            }
+            Held::Existing => self.seal(path, &mount::place(path)?, hand)?,
+        }
         Ok(Onward::Done)
     }
+
+    fn note(&mut self, path: &Path, kind: CoverKind) {
+        let path = path.to_path_buf();
+        self.covers.push(Cover { path, kind });
+    }
+}
+
+/// One component of a path, and where it is.
+struct At<'a> {
+    root: &'a Path,
+    parent: &'a Path,
+    name: &'a Path,
+    path: &'a Path,
 }
 
 /// Whether a component is the end of a path.
@@ -165,6 +236,8 @@ fn not_protected(path: &Path, error: &io::Error) -> Failure {
     // A symbolic link cannot be pinned: it has no place of its own to mount on.
     let step = match error.raw_os_error() {
         Some(libc::ELOOP) => Step::ProtectedSymlink,
+        // There is no registry, or one that cannot be locked.
+        Some(libc::ENOLCK) => Step::Marks,
         _ => Step::ProtectedPath,
     };
     Failure::new(step, error, shown(path))

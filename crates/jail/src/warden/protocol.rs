@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// A path as bytes.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct RawPath(Vec<u8>);
 
 impl From<&Path> for RawPath {
@@ -36,6 +36,11 @@ pub(crate) struct Boot {
     pub(crate) world: World,
     pub(crate) identity: Identity,
     pub(crate) furniture: Furniture,
+    /// The registry of marks.
+    pub(crate) marks: Option<RawPath>,
+    /// The session's workspace, and the process that opened it.
+    pub(crate) workspace: RawPath,
+    pub(crate) harness: u32,
 }
 
 /// What every run of a session finds in its `/run`, which is empty otherwise.
@@ -120,8 +125,17 @@ pub(crate) enum Booted {
     Failed(Failure),
 }
 
-/// The warden's answer to a request for a stage; its socket and its pidfd come along, and a socket
-/// that listens on the loopback of the session's own network, where it has one.
+/// What a stage is asked to get ready for, before the command is known: how far its run reaches,
+/// and what it may use up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Enclosure {
+    pub(crate) fence: Option<Fence>,
+    pub(crate) limits: RunLimits,
+}
+
+/// The warden's answer to an [`Enclosure`], which asks for a stage. What comes along: the socket
+/// that takes the command, the one for orders and reports, the stage's pidfd, and a socket that
+/// listens on the loopback of the session's own network, where it has one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Prepared {
     Stage,
@@ -151,7 +165,9 @@ pub(crate) enum Step {
     WritableRoot,
     ProtectedPath,
     ProtectedSymlink,
+    Marks,
     DeniedRead,
+    Watch,
     Terminal,
     Descriptors,
     WorkingDirectory,
@@ -172,16 +188,14 @@ impl Failure {
     }
 }
 
-/// A command for a stage to run. Standard input, output and error come along, unless it gets a
-/// terminal.
+/// The command that a stage has been waiting for. Standard input, output and error come along,
+/// unless it gets a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Launch {
     pub(crate) argv: Vec<Vec<u8>>,
     /// `NAME=value`.
     pub(crate) environment: Vec<Vec<u8>>,
     pub(crate) cwd: RawPath,
-    pub(crate) fence: Option<Fence>,
-    pub(crate) limits: RunLimits,
     pub(crate) terminal: Option<TerminalSize>,
 }
 
@@ -194,7 +208,9 @@ pub(crate) struct Fence {
     pub(crate) tmp: Tmp,
     pub(crate) sockets: Sockets,
     pub(crate) lookout: Lookout,
-    /// Sockets in the machine's `/tmp` that are to be seen in the session's.
+    /// Sockets of the machine's that can be connected to. Resolved.
+    pub(crate) unix_sockets: Vec<RawPath>,
+    /// Those of them in the machine's `/tmp` that are to be seen in the session's.
     pub(crate) sockets_in_tmp: Vec<RawPath>,
 }
 
@@ -281,9 +297,16 @@ pub(crate) enum Report {
         hit: Vec<Limit>,
         /// What the fence was seen to refuse it.
         refused: Vec<Refusal>,
+        /// Protected paths that lay open for a moment, because somebody outside replaced them, and
+        /// that the run may have used: it was ended for that.
+        exposed: Vec<RawPath>,
     },
     /// What the command left running has ended or was ended, at these limits.
-    Over { hit: Vec<Limit> },
+    Over {
+        hit: Vec<Limit>,
+        /// As above.
+        exposed: Vec<RawPath>,
+    },
 }
 
 /// Something that the fence refused, and was seen to.
@@ -296,6 +319,11 @@ pub enum Refusal {
     },
     /// A socket for the internet, where there is none.
     Socket,
+    /// A connection to a unix socket that this session has not made.
+    UnixSocket {
+        /// Its path, with every link in it followed.
+        path: String,
+    },
     /// A change of a file or folder.
     Write {
         /// Its path, with every link in it followed.

@@ -1,39 +1,56 @@
-//! A stage: the first process of a run. It is forked ahead of need, waits for a launch, confines
-//! the command, starts it, and stays as its init.
+//! A stage: the first process of a run. It is forked ahead of need, gets everything ready for the
+//! run that it was asked for, and stays as its init.
 
-use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::os::fd::OwnedFd;
+use std::path::Path;
 
 use ringfence_confine::cgroup::Controls;
-use ringfence_confine::landlock::{self, AbstractSockets, Grant, LandlockError, Signals};
-use ringfence_confine::process::{self, Pid};
-use ringfence_confine::{descriptor, mount, privilege, signal};
-use ringfence_policy::permissions::Lookout as Lookouts;
+use ringfence_confine::privilege::{self, Capabilities};
+use ringfence_confine::{descriptor, inotify, landlock, process};
 use rustix::fs::{Mode, OFlags};
 
-use super::bounds::{self, Bound, Means};
+use crate::mark::Ledger;
+
+use super::bounds::{self, Means};
 use super::bubblewrap;
-use super::container;
+use super::command::{self, Source, Waiting};
+use super::confinement::Confinement;
+use super::connections::Connections;
+use super::guard::{self, Guard, Why};
 use super::init;
 use super::lookout::Lookout;
-use super::protocol::{
-    self, Failure, Fence, Launch, RawPath, Report, Sockets, Step, TerminalSize, Tmp, World,
-};
-use super::syscalls;
+use super::protocol::{self, Enclosure, Failure, Fence, Launch, Report, Sockets, Step, World};
+use super::reach::Reach;
+use super::syscalls::Connecting;
 use super::view::Canvas;
 use super::watch::Watch;
-use super::world::{DEVICES, Workshop};
+use super::world::Workshop;
 
-/// Serves one run on a socket to the harness. Never returns.
+/// The lines of a stage.
+pub(super) struct Lines<'a> {
+    /// The harness sends the command here.
+    pub(super) launch: OwnedFd,
+    /// Orders from the harness, and reports to it.
+    pub(super) harness: OwnedFd,
+    /// Where is written down what is placed in the user's folders.
+    pub(super) ledger: Ledger<'a>,
+    /// What the guard watches by, kept by the warden.
+    pub(super) events: Option<OwnedFd>,
+    /// Closed by the warden once the stage is in its control group.
+    pub(super) admitted: OwnedFd,
+    /// Where the run's own outlet answers, if it has one.
+    pub(super) outlet_port: Option<u16>,
+}
+
+/// Serves one run. Never returns.
 pub(super) fn serve(
     workshop: &Workshop,
-    harness: &OwnedFd,
-    ledger: &OwnedFd,
+    lines: &Lines<'_>,
     controls: &Controls,
+    enclosure: Enclosure,
 ) -> ! {
-    let code = match run(workshop, harness, ledger, controls) {
+    let code = match run(workshop, lines, controls, enclosure) {
         Ok(()) => 0,
         Err(_) => 1,
     };
@@ -42,9 +59,9 @@ pub(super) fn serve(
 
 fn run(
     workshop: &Workshop,
-    harness: &OwnedFd,
-    ledger: &OwnedFd,
+    lines: &Lines<'_>,
     controls: &Controls,
+    enclosure: Enclosure,
 ) -> io::Result<()> {
     privilege::parent_death_signal_kill()?;
     privilege::undumpable()?;
@@ -52,118 +69,183 @@ fn run(
     if !workshop.owns_its_pids() {
         privilege::become_subreaper()?;
     }
-    let canvas = workshop.has_namespaces().then(Canvas::prepare);
-    let Some((mut launch, descriptors)) = protocol::receive::<Launch>(harness)? else {
-        return Ok(());
-    };
-    if workshop.world == World::Container {
-        container::fit(&mut launch);
-    }
-    if let World::Bubblewrap { bwrap, .. } = &workshop.world {
-        let identity = &workshop.identity;
-        let failure = bubblewrap::become_bwrap(
-            bwrap,
-            identity,
-            launch,
-            &descriptors,
-            harness,
-            ledger,
+    let stage = Stage {
+        workshop,
+        harness: &lines.harness,
+        enclosure: &enclosure,
+        outlet_port: lines.outlet_port,
+        means: Means {
             controls,
-        );
-        return protocol::send(harness, &Report::Failed(failure), &[]);
-    }
-    let mut locks = Vec::new();
-    let means = Means {
-        controls,
-        kernel: None,
+            kernel: None,
+        },
     };
-    let unprepared = |error| Failure::new(Step::Prepare, &error, "mounts");
-    let canvas = canvas.transpose().map_err(unprepared);
-    let started = canvas.and_then(|canvas| {
-        let watch = bounds::set(&launch.limits, &means, workshop)?;
-        let bounds = bounds::of_each_process(&launch.limits, controls);
-        let view = canvas.map(|canvas| (canvas, ledger, &mut locks));
-        let started = start(workshop, &launch, view, descriptors, &bounds)?;
-        Ok((watch, started))
-    });
-    match started {
-        Ok((watch, started)) => {
-            let along: Vec<_> = started.terminal.iter().map(AsFd::as_fd).collect();
-            protocol::send(harness, &Report::Started, &along)?;
-            drop(started.terminal);
-            let life = (started.command, started.lookout);
-            stay_as_init(workshop, harness, &launch, controls, &watch, life)
-        }
-        Err(failure) => protocol::send(harness, &Report::Failed(failure), &[]),
+    if let World::Bubblewrap { bwrap, .. } = &workshop.world {
+        let Some((launch, descriptors)) = protocol::receive::<Launch>(&lines.launch)? else {
+            return Ok(());
+        };
+        let failure = bubblewrap::become_bwrap(bwrap, &stage, launch, &descriptors, &lines.ledger);
+        return stage.give_up(failure);
+    }
+    match stage.get_ready(lines) {
+        Ok(ready) => stage.attend(ready, Some(&lines.launch)),
+        Err(failure) => stage.give_up(failure),
     }
 }
 
 /// Serves one run as the first process of what `bwrap` has made for it.
 pub(super) fn run_inside(
-    workshop: &Workshop,
-    harness: &OwnedFd,
-    launch: &Launch,
+    stage: &Stage<'_>,
+    launch: Launch,
     standard: Vec<OwnedFd>,
-    means: &Means<'_>,
 ) -> io::Result<()> {
     privilege::undumpable()?;
     forget_the_warden()?;
-    let started = bounds::set(&launch.limits, means, workshop).and_then(|watch| {
-        let bounds = bounds::of_each_process(&launch.limits, means.controls);
-        let started = start(workshop, launch, None, standard, &bounds)?;
-        Ok((watch, started))
-    });
-    match started {
-        Ok((watch, started)) => {
-            // The warden knows `bwrap`; whoever ends the run must know its first process.
-            let own = rustix::process::pidfd_open(
-                rustix::process::getpid(),
-                rustix::process::PidfdFlags::empty(),
-            )?;
-            let along = started.terminal.iter().chain([&own]);
-            let along: Vec<_> = along.map(AsFd::as_fd).collect();
-            protocol::send(harness, &Report::Started, &along)?;
-            drop((started.terminal, own));
-            let life = (started.command, started.lookout);
-            stay_as_init(workshop, harness, launch, means.controls, &watch, life)
-        }
-        Err(failure) => protocol::send(harness, &Report::Failed(failure), &[]),
+    let guard = stage.enclosure.fence.as_ref().map(Guard::over_covers);
+    let ready = guard
+        .transpose()
+        .and_then(|guard| stage.confine(guard, Source::Known(launch, standard)));
+    match ready {
+        Ok(ready) => stage.attend(ready, None),
+        Err(failure) => stage.give_up(failure),
     }
 }
 
-/// Attends to the run that has been started, with nothing left that it does not need for that.
-fn stay_as_init(
-    workshop: &Workshop,
-    harness: &OwnedFd,
-    launch: &Launch,
-    controls: &Controls,
-    watch: &Watch,
-    (command, lookout): (Pid, Option<Lookout>),
-) -> io::Result<()> {
-    shed_privileges(workshop, launch, lookout.as_ref());
-    let run = init::Run {
-        harness,
-        own_pids: workshop.owns_its_pids(),
-        limits: &launch.limits,
-        tmp: launch.fence.as_ref().map(|fence| fence.tmp),
-        controls,
-        watch,
-    };
-    run.attend(command, lookout)
+/// The stage of one run.
+pub(super) struct Stage<'a> {
+    pub(super) workshop: &'a Workshop,
+    pub(super) harness: &'a OwnedFd,
+    pub(super) enclosure: &'a Enclosure,
+    pub(super) outlet_port: Option<u16>,
+    pub(super) means: Means<'a>,
 }
 
-/// Gives up what an init does not need.
-fn shed_privileges(workshop: &Workshop, launch: &Launch, lookout: Option<&Lookout>) {
-    let _ = privilege::no_new_privs();
-    // What a process has written, and what its arguments point to, is told to those only who may
-    // look into it.
-    let _ = match (launch.limits.disk_bytes, lookout) {
-        (None, None) => privilege::drop_all_capabilities(),
-        _ => privilege::drop_all_capabilities_but_looking(),
-    };
-    if lookout.is_some() {
-        // A path is followed as the command would follow it.
-        privilege::see_files_as(workshop.identity.uid, workshop.identity.gid);
+/// A run that only needs its command.
+struct Ready<'l> {
+    waiting: Waiting,
+    watch: Watch,
+    guard: Option<Guard<'l>>,
+    connections: Option<Connections>,
+}
+
+impl Stage<'_> {
+    /// Puts the view together and has the command's process wait in it.
+    fn get_ready<'l>(&self, lines: &'l Lines<'l>) -> Result<Ready<'l>, Failure> {
+        let failed = |error: io::Error| Failure::new(Step::Prepare, &error, "mounts");
+        let guard = match (&self.enclosure.fence, self.workshop.has_namespaces()) {
+            (Some(fence), true) => {
+                let canvas = Canvas::prepare().map_err(failed)?;
+                let events = lines
+                    .events
+                    .as_ref()
+                    .map_or_else(inotify::instance, OwnedFd::try_clone);
+                let guard = Guard::new(events.map_err(|error| guard::unwatched(&error))?);
+                Some(canvas.paint(fence, &lines.ledger, guard)?)
+            }
+            (Some(fence), false) if self.workshop.world == World::Container => {
+                Some(Guard::over_covers(fence)?)
+            }
+            _ => None,
+        };
+        // The control group has to be there before there is a second process.
+        rustix::io::read(&lines.admitted, &mut [0; 1]).map_err(|error| failed(error.into()))?;
+        self.confine(guard, Source::Awaited(&lines.launch))
+    }
+
+    /// Has the command's process wait, with nothing left to do but to become the command.
+    fn confine<'l>(
+        &self,
+        mut guard: Option<Guard<'l>>,
+        source: Source<'_>,
+    ) -> Result<Ready<'l>, Failure> {
+        let Enclosure { fence, limits } = self.enclosure;
+        let watch = bounds::set(limits, &self.means, self.workshop)?;
+        let bounds = bounds::of_each_process(limits, self.means.controls);
+        let mut on_list = |folder: &Path| match &mut guard {
+            Some(guard) => guard.watch(folder, Why::Listed),
+            None => Ok(()),
+        };
+        let confinement = Confinement::new(self.workshop, fence.as_ref(), &mut on_list)?;
+        let connections = fence.as_ref().map(|fence| self.connections(fence));
+        let connections = connections.transpose()?;
+        let waiting = command::fork(self.workshop, confinement, &bounds, source)?;
+        Ok(Ready {
+            waiting,
+            watch,
+            guard,
+            connections,
+        })
+    }
+
+    /// The connections that the command will make through its init, which keeps to what the command
+    /// itself must keep to.
+    fn connections(&self, fence: &Fence) -> Result<Connections, Failure> {
+        let failed = |error| Failure::new(Step::Seccomp, &error, "the sockets that can be reached");
+        if fence.sockets != Sockets::InNamespace && landlock::version() >= 6 {
+            privilege::no_new_privs().map_err(failed)?;
+            landlock::scope_abstract_sockets().map_err(failed)?;
+        }
+        let workshop = self.workshop;
+        let reach = Reach::of(fence, &workshop.world, &workshop.roll, workshop.began);
+        let reach = reach.map_err(failed)?;
+        Ok(Connections::new(reach, fence, self.outlet_port))
+    }
+
+    /// Attends to the run, with nothing left that it does not need for that.
+    fn attend(&self, ready: Ready<'_>, launch: Option<&OwnedFd>) -> io::Result<()> {
+        let Ready {
+            waiting,
+            watch,
+            guard,
+            connections,
+        } = ready;
+        let Enclosure { fence, limits } = self.enclosure;
+        let lookout = waiting.listener.zip(fence.as_ref());
+        let lookout = lookout.map(|((listener, connecting), fence)| {
+            let connections = connections.filter(|_| connecting == Connecting::Held);
+            Lookout::new(listener, fence, self.workshop.has_mounts(), connections)
+        });
+        self.shed_privileges(
+            lookout.is_some(),
+            guard.as_ref().is_some_and(Guard::can_mount),
+        );
+        let run = init::Run {
+            harness: self.harness,
+            launch,
+            own_pids: self.workshop.owns_its_pids(),
+            limits,
+            tmp: fence.as_ref().map(|fence| fence.tmp),
+            controls: self.means.controls,
+            watch,
+        };
+        run.attend(waiting.pid, &waiting.word, lookout, guard)
+    }
+
+    /// Gives up what an init does not need.
+    fn shed_privileges(&self, looks: bool, mounts: bool) {
+        let identity = &self.workshop.identity;
+        if (looks || mounts) && rustix::process::geteuid().as_raw() != identity.uid {
+            // A path is followed as the command would follow it, and whoever the command is
+            // connected to sees its user.
+            let _ = privilege::act_as(identity.uid, identity.gid, identity.groups.as_deref());
+        }
+        let _ = privilege::no_new_privs();
+        let mut kept = Capabilities::empty();
+        // What a process has written, and what its arguments point to, is told to those only who
+        // may look into it.
+        if looks || self.enclosure.limits.disk_bytes.is_some() {
+            kept |= privilege::LOOKING;
+        }
+        // What somebody outside uncovers is covered again.
+        if mounts {
+            kept |= privilege::MOUNTING;
+        }
+        let _ = privilege::drop_all_capabilities_but(kept);
+    }
+
+    /// Tells the harness why there is no run, and waits for it to take notice.
+    fn give_up(&self, failure: Failure) -> io::Result<()> {
+        protocol::send(self.harness, &Report::Failed(failure), &[])?;
+        descriptor::receive(self.harness, &mut [0; 16]).map(|_| ())
     }
 }
 
@@ -174,345 +256,4 @@ fn forget_the_warden() -> io::Result<()> {
         descriptor::place(&null, number)?;
     }
     Ok(())
-}
-
-/// What a view is painted on, where it is told what is placed for it, and what keeps that there.
-type View<'a> = (Canvas, &'a OwnedFd, &'a mut Vec<OwnedFd>);
-
-/// A command that has been started.
-struct Started {
-    command: Pid,
-    /// The outer end of its terminal.
-    terminal: Option<OwnedFd>,
-    lookout: Option<Lookout>,
-}
-
-/// Confines and starts the command.
-fn start(
-    workshop: &Workshop,
-    launch: &Launch,
-    view: Option<View<'_>>,
-    descriptors: Vec<OwnedFd>,
-    bounds: &[Bound],
-) -> Result<Started, Failure> {
-    if let (Some((canvas, ledger, locks)), Some(fence)) = (view, &launch.fence) {
-        locks.extend(canvas.paint(fence, ledger)?);
-    }
-    let (terminal, standard) = match launch.terminal {
-        Some(size) => {
-            let (outer, inner) = open_terminal(size, workshop.identity.uid)
-                .map_err(|error| Failure::new(Step::Terminal, &error, "/dev/ptmx"))?;
-            (Some(outer), Standard::Terminal(inner))
-        }
-        None => (None, Standard::three(descriptors)?),
-    };
-    let exec = Exec::new(launch)?;
-    let (calls, handed_over) = descriptor::socket_pair()
-        .map_err(|error| Failure::new(Step::Seccomp, &error, "a socket for the lookout"))?;
-    let confinement = Confinement::new(workshop, launch, handed_over)?;
-    let cwd = launch.cwd.to_path();
-    let mut failure = None;
-    let mut body = || {
-        let failed = become_command(&standard, &cwd, bounds, &confinement)
-            .err()
-            .unwrap_or_else(|| exec.run());
-        failure = Some(failed);
-        process::exit_now(127)
-    };
-    #[allow(unsafe_code)]
-    // SAFETY: a stage has a single thread, and `body` ends in exec or exit.
-    let pid = unsafe { process::spawn_sharing_memory(&mut body) }
-        .map_err(|error| Failure::new(Step::Fork, &error, "the command"))?;
-    if let Some(failure) = failure {
-        return Err(failure);
-    }
-    // Nobody else can hand over anything: there is a listener by now, or none.
-    drop(confinement);
-    let listener = descriptor::receive(&calls, &mut [0; 1])
-        .ok()
-        .and_then(|message| message.descriptors.into_iter().next());
-    Ok(Started {
-        command: pid,
-        terminal,
-        lookout: listener
-            .zip(launch.fence.as_ref())
-            .map(|(listener, fence)| Lookout::new(listener.into(), fence, workshop.has_mounts())),
-    })
-}
-
-/// The command's standard input, output and error.
-enum Standard {
-    Three([OwnedFd; 3]),
-    Terminal(OwnedFd),
-}
-
-impl Standard {
-    fn three(descriptors: Vec<OwnedFd>) -> Result<Self, Failure> {
-        <[OwnedFd; 3]>::try_from(descriptors)
-            .map(Self::Three)
-            .map_err(|_| {
-                let error = io::Error::from_raw_os_error(libc::EBADF);
-                Failure::new(
-                    Step::Descriptors,
-                    &error,
-                    "standard input, output and error",
-                )
-            })
-    }
-
-    fn place(&self) -> io::Result<()> {
-        let three = match self {
-            Self::Three(three) => three.each_ref(),
-            Self::Terminal(terminal) => {
-                rustix::process::ioctl_tiocsctty(terminal)?;
-                [terminal; 3]
-            }
-        };
-        for (number, descriptor) in (0..).zip(three) {
-            descriptor::place(descriptor, number)?;
-        }
-        descriptor::close_on_exec_from(3)
-    }
-}
-
-/// A new terminal: the outer end for the harness, the inner one for the command.
-fn open_terminal(size: TerminalSize, owner: u32) -> io::Result<(OwnedFd, OwnedFd)> {
-    use rustix::pty::OpenptFlags;
-    let outer =
-        rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
-    rustix::pty::unlockpt(&outer)?;
-    let name = rustix::pty::ptsname(&outer, Vec::new())?;
-    let inner = rustix::fs::open(
-        name,
-        OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
-    rustix::termios::tcsetwinsize(
-        &outer,
-        rustix::termios::Winsize {
-            ws_row: size.rows,
-            ws_col: size.columns,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        },
-    )?;
-    // Programs reopen their terminal by name, as the user they run as.
-    let _ = rustix::fs::fchown(&inner, Some(rustix::process::Uid::from_raw(owner)), None);
-    Ok((outer, inner))
-}
-
-/// Everything that confines a command besides its namespaces, made ready before the fork.
-struct Confinement<'a> {
-    workshop: &'a Workshop,
-    fence: Option<(&'a Fence, Vec<(OwnedFd, Grant)>)>,
-    /// Where the listener of the filter goes.
-    calls: OwnedFd,
-}
-
-impl<'a> Confinement<'a> {
-    fn new(workshop: &'a Workshop, launch: &'a Launch, calls: OwnedFd) -> Result<Self, Failure> {
-        let fence = match &launch.fence {
-            Some(fence) => Some((fence, grants(fence, &workshop.world)?)),
-            None => None,
-        };
-        Ok(Self {
-            workshop,
-            fence,
-            calls,
-        })
-    }
-
-    /// Confines the calling process, for good.
-    fn apply(&self) -> Result<(), Failure> {
-        let Some((fence, grants)) = &self.fence else {
-            return Ok(());
-        };
-        let failed = |step, what: &'static str| move |error| Failure::new(step, &error, what);
-        privilege::no_new_privs().map_err(failed(Step::Identity, "no-new-privileges"))?;
-        // In namespaces the warden has done this for all its stages.
-        if !self.workshop.has_namespaces() {
-            privilege::drop_bounding_set().map_err(failed(Step::Identity, "capabilities"))?;
-        }
-        let identity = &self.workshop.identity;
-        if rustix::process::geteuid().as_raw() != identity.uid {
-            privilege::become_user(identity.uid, identity.gid, identity.groups.as_deref())
-                .map_err(failed(Step::Identity, "the owner of the workspace"))?;
-        }
-        privilege::drop_all_capabilities().map_err(failed(Step::Identity, "capabilities"))?;
-        let places: Vec<_> = grants
-            .iter()
-            .map(|(place, grant)| (place.as_fd(), *grant))
-            .collect();
-        let sockets = match fence.sockets {
-            Sockets::InNamespace => AbstractSockets::Shared,
-            Sockets::InMachineNetwork | Sockets::LocalOnly => AbstractSockets::Scoped,
-        };
-        let signals = if self.workshop.owns_its_pids() {
-            Signals::Shared
-        } else {
-            Signals::Scoped
-        };
-        match landlock::restrict(&places, sockets, signals) {
-            Ok(()) => {}
-            // Some engines refuse it. Their mounts say the same, but for abstract names.
-            Err(_)
-                if self.workshop.world == World::Container
-                    && sockets == AbstractSockets::Shared => {}
-            Err(error) => {
-                let error = match error {
-                    LandlockError::Unavailable => io::Error::from_raw_os_error(libc::EOPNOTSUPP),
-                    LandlockError::Refused(error) => io::Error::other(error),
-                };
-                return Err(Failure::new(Step::Landlock, &error, "Landlock"));
-            }
-        }
-        self.put_filter(fence)
-            .map_err(failed(Step::Seccomp, "system call filter"))
-    }
-
-    /// Puts the filter on the calling process, and hands over its listener if it has one.
-    fn put_filter(&self, fence: &Fence) -> io::Result<()> {
-        if syscalls::is_looked_at(fence.sockets, fence.lookout) {
-            let filter = self.workshop.filter(fence.sockets, fence.lookout)?;
-            // Some container engines listen themselves, and there can be one listener only: then
-            // nobody looks, and the fence is the same.
-            if let Ok(listener) = filter.install_with_listener() {
-                return descriptor::send(&self.calls, b"!", &[listener.as_fd()]);
-            }
-        }
-        let filter = self.workshop.filter(fence.sockets, Lookouts::Off)?;
-        filter.install().map_err(io::Error::other)
-    }
-}
-
-/// What Landlock grants: the same as the mounts, said once more.
-fn grants(fence: &Fence, world: &World) -> Result<Vec<(OwnedFd, Grant)>, Failure> {
-    let mut wanted: Vec<(PathBuf, Grant)> =
-        vec![("/".into(), Grant::Read), ("/dev/shm".into(), Grant::Write)];
-    if matches!(world, World::Machine { .. }) {
-        // The machine's disks are there too.
-        let harmless = DEVICES.iter().chain(&["ptmx", "pts"]);
-        wanted.extend(harmless.map(|name| (Path::new("/dev").join(name), Grant::UseDevices)));
-    } else {
-        wanted.push(("/dev".into(), Grant::UseDevices));
-    }
-    if fence.tmp == Tmp::Session {
-        wanted.push(("/tmp".into(), Grant::Write));
-    }
-    wanted.extend(
-        fence
-            .writable
-            .iter()
-            .map(RawPath::to_path)
-            .map(|path| (path, Grant::Write)),
-    );
-    wanted
-        .into_iter()
-        .filter_map(|(path, grant)| match mount::place(&path) {
-            Ok(place) => Some(Ok((place, grant))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => Some(Err(Failure::new(
-                Step::Landlock,
-                &error,
-                path.display().to_string(),
-            ))),
-        })
-        .collect()
-}
-
-/// Turns the calling process into the command, but for the exec.
-fn become_command(
-    standard: &Standard,
-    cwd: &Path,
-    bounds: &[Bound],
-    confinement: &Confinement<'_>,
-) -> Result<(), Failure> {
-    let failed = |step, what: &'static str| move |error| Failure::new(step, &error, what);
-    let _ = rustix::process::setsid();
-    standard
-        .place()
-        .map_err(failed(Step::Descriptors, "standard descriptors"))?;
-    confinement.apply()?;
-    // After the identity has changed, which clears this.
-    privilege::parent_death_signal_kill().map_err(failed(Step::Identity, "parent death signal"))?;
-    // As the command, not as the stage: a folder that is closed to it stays closed.
-    rustix::process::chdir(cwd).map_err(|error| {
-        let path = cwd.display().to_string();
-        Failure::new(Step::WorkingDirectory, &error.into(), path)
-    })?;
-    // Last: all of the above needs memory and descriptors itself.
-    for bound in bounds {
-        bound
-            .set()
-            .map_err(failed(Step::Limits, "resource limits"))?;
-    }
-    signal::reset_for_exec();
-    Ok(())
-}
-
-/// A program to execute, with everything that needs memory made before the fork.
-struct Exec {
-    candidates: Vec<CString>,
-    argv: Vec<CString>,
-    environment: Vec<CString>,
-}
-
-impl Exec {
-    fn new(launch: &Launch) -> Result<Self, Failure> {
-        let strings = |list: &[Vec<u8>]| -> Result<Vec<CString>, Failure> {
-            list.iter()
-                .map(|bytes| CString::new(bytes.clone()))
-                .collect::<Result<_, _>>()
-                .map_err(|_| {
-                    let error = io::Error::from_raw_os_error(libc::EINVAL);
-                    Failure::new(Step::Message, &error, "a NUL in an argument")
-                })
-        };
-        let (argv, environment) = (strings(&launch.argv)?, strings(&launch.environment)?);
-        let program = launch.argv.first().cloned().unwrap_or_default();
-        let path = launch
-            .environment
-            .iter()
-            .find_map(|line| line.strip_prefix(b"PATH="));
-        let candidates = strings(&candidates(&program, path.unwrap_or(b"/usr/bin:/bin")))?;
-        Ok(Self {
-            candidates,
-            argv,
-            environment,
-        })
-    }
-
-    /// Executes the program. Returns only what went wrong.
-    fn run(&self) -> Failure {
-        let mut worst = io::Error::from_raw_os_error(libc::ENOENT);
-        for candidate in &self.candidates {
-            let error = process::exec(candidate, &self.argv, &self.environment);
-            match error.raw_os_error() {
-                Some(libc::ENOENT | libc::ENOTDIR) => {}
-                Some(libc::EACCES) => worst = error,
-                _ => {
-                    worst = error;
-                    break;
-                }
-            }
-        }
-        let program = self
-            .argv
-            .first()
-            .map(|word| word.to_string_lossy().into_owned());
-        Failure::new(Step::Program, &worst, program.unwrap_or_default())
-    }
-}
-
-/// The files that a program's name may mean.
-fn candidates(program: &[u8], path: &[u8]) -> Vec<Vec<u8>> {
-    if program.contains(&b'/') || program.is_empty() {
-        return vec![program.to_vec()];
-    }
-    path.split(|byte| *byte == b':')
-        .map(|folder| {
-            let folder = if folder.is_empty() { b"." } else { folder };
-            [folder, b"/", program].concat()
-        })
-        .collect()
 }

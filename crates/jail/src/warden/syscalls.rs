@@ -3,9 +3,10 @@
 //! Commands are arbitrary programs, so everything else is let through: what a program may reach is
 //! decided by namespaces, mounts and Landlock. This table closes the ways around those.
 
-use libc::{EAFNOSUPPORT, ENOSYS, EPERM};
-use ringfence_confine::seccomp::{Answer, Entry, When};
+use libc::{EAFNOSUPPORT, ENOSYS, EOPNOTSUPP, EPERM, ESOCKTNOSUPPORT};
+use ringfence_confine::seccomp::{Answer, Entry, Masked, When};
 use ringfence_policy::permissions::Lookout;
+use serde::{Deserialize, Serialize};
 
 use super::lookout;
 use super::protocol::Sockets;
@@ -45,6 +46,19 @@ const NEW_TIME: u32 = 0x80;
 const TIOCSTI: u32 = 0x5412;
 const TIOCLINUX: u32 = 0x541c;
 const SECCOMP_FILTER_FLAG_NEW_LISTENER: u32 = 8;
+
+/// Sending on a socket that is connected by it (TCP fast open), with its flags in this argument.
+const fn connects_on_sending(syscall: i64, arg: u8) -> Entry {
+    Entry {
+        syscall,
+        when: When::ArgHasAny {
+            arg,
+            mask: libc::MSG_FASTOPEN.cast_unsigned(),
+        },
+        answer: Answer::Errno(EOPNOTSUPP),
+        reason: "a connection that is not made by `connect`, where it is held",
+    }
+}
 
 /// Calls that are refused whatever the policy.
 const ALWAYS: &[Entry] = &[
@@ -164,6 +178,9 @@ const ALWAYS: &[Entry] = &[
         },
         "a second listener could answer in place of the first",
     ),
+    connects_on_sending(libc::SYS_sendto, 3),
+    connects_on_sending(libc::SYS_sendmsg, 2),
+    connects_on_sending(libc::SYS_sendmmsg, 3),
     refuse_when(
         libc::SYS_ioctl,
         When::ArgEq {
@@ -194,6 +211,57 @@ const fn family(number: i32, reason: &'static str) -> Entry {
     }
 }
 
+/// Unix sockets of a kind that has to be connected before anything can be sent. One for datagrams
+/// can send to any path, and where to is in memory: nobody could hold that.
+const fn local(syscall: i64, kind: i32) -> Entry {
+    const KIND: u32 = 0xf;
+    Entry {
+        syscall,
+        when: When::BothMaskedEq([
+            Masked {
+                arg: 0,
+                mask: u32::MAX,
+                value: libc::AF_UNIX.cast_unsigned(),
+            },
+            Masked {
+                arg: 1,
+                mask: KIND,
+                value: kind.cast_unsigned(),
+            },
+        ]),
+        answer: Answer::Allow,
+        reason: "talks to processes of the same session",
+    }
+}
+
+/// Unix sockets of every other kind.
+const NOT_LOCAL: [Entry; 2] = [
+    Entry {
+        syscall: libc::SYS_socket,
+        when: When::ArgEq {
+            arg: 0,
+            value: libc::AF_UNIX.cast_unsigned(),
+        },
+        answer: Answer::Errno(ESOCKTNOSUPPORT),
+        reason: "sends datagrams to any path",
+    },
+    Entry {
+        syscall: libc::SYS_socketpair,
+        when: When::Always,
+        answer: Answer::Errno(ESOCKTNOSUPPORT),
+        reason: "one end of a pair for datagrams can send to any path too",
+    },
+];
+
+/// Whether somebody makes connections in a command's stead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Connecting {
+    /// The run's init.
+    Held,
+    /// Nobody: it is the command's own, and what is in sight can be reached.
+    Free,
+}
+
 /// Asks for writing, or makes or empties a file.
 const WRITING: u32 =
     (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC).cast_unsigned();
@@ -207,16 +275,31 @@ const fn looked_at(syscall: i64, when: When) -> Entry {
     }
 }
 
+const fn held(syscall: i64) -> Entry {
+    Entry {
+        syscall,
+        when: When::Always,
+        answer: Answer::Notify,
+        reason: "the run's init does it in the command's stead, or keeps a roll of it",
+    }
+}
+
 /// The calls that the run's init is told of.
-fn looked_at_by(lookout: Lookout, sockets: Sockets) -> Vec<Entry> {
+fn looked_at_by(lookout: Lookout, sockets: Sockets, connecting: Connecting) -> Vec<Entry> {
     let mut table = Vec::new();
+    if connecting == Connecting::Held {
+        table.push(held(libc::SYS_connect));
+        if sockets != Sockets::InNamespace {
+            table.push(held(libc::SYS_listen));
+        }
+    }
     if lookout == Lookout::Off {
         return table;
     }
     let with = |arg, value: u32| When::ArgEq { arg, value };
     match sockets {
-        // An internet address by its length: connections to local sockets are none of ours.
-        Sockets::InNamespace => table.extend([
+        // An internet address by its length.
+        Sockets::InNamespace if connecting == Connecting::Free => table.extend([
             looked_at(libc::SYS_connect, with(2, 16)),
             looked_at(libc::SYS_connect, with(2, 28)),
         ]),
@@ -224,7 +307,7 @@ fn looked_at_by(lookout: Lookout, sockets: Sockets) -> Vec<Entry> {
             [libc::AF_INET, libc::AF_INET6]
                 .map(|family| looked_at(libc::SYS_socket, with(0, family.cast_unsigned()))),
         ),
-        Sockets::InMachineNetwork => {}
+        Sockets::InNamespace | Sockets::InMachineNetwork => {}
     }
     if lookout == Lookout::Writes {
         table.extend(lookout::CHANGES.iter().map(|change| {
@@ -238,23 +321,21 @@ fn looked_at_by(lookout: Lookout, sockets: Sockets) -> Vec<Entry> {
     table
 }
 
-/// Whether any call of a run is looked at.
-pub(super) fn is_looked_at(sockets: Sockets, lookout: Lookout) -> bool {
-    !looked_at_by(lookout, sockets).is_empty()
-}
-
 /// The whole table for a policy.
-pub(super) fn table(sockets: Sockets, lookout: Lookout) -> Vec<Entry> {
+pub(super) fn table(sockets: Sockets, lookout: Lookout, connecting: Connecting) -> Vec<Entry> {
     let mut table = ALWAYS.to_vec();
-    table.extend(looked_at_by(lookout, sockets));
+    table.extend(looked_at_by(lookout, sockets, connecting));
     let local_sockets_are_bounded =
         sockets != Sockets::InMachineNetwork || ringfence_confine::landlock::version() >= 6;
     if local_sockets_are_bounded {
-        table.push(family(
-            libc::AF_UNIX,
-            "talks to processes of the same session",
-        ));
+        table.extend(
+            [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(|kind| local(libc::SYS_socket, kind)),
+        );
     }
+    table.extend(
+        [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(|kind| local(libc::SYS_socketpair, kind)),
+    );
+    table.extend(NOT_LOCAL);
     if sockets != Sockets::LocalOnly {
         table.push(family(
             libc::AF_INET,

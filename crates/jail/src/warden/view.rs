@@ -12,7 +12,10 @@ use std::path::{Path, PathBuf};
 use ringfence_confine::mount::{self, Attributes, Reach};
 use rustix::fs::{Mode, OFlags};
 
-use super::protection::{self, Hand};
+use crate::mark::Ledger;
+
+use super::guard::{Guard, Why};
+use super::protection::{Hand, Place, Protection};
 use super::protocol::{Failure, Fence, RawPath, Step, Tmp};
 use super::world::{DEV, SHUT_FILE, SHUT_FOLDER, TMP, VOID, WORKSHOP};
 
@@ -25,9 +28,14 @@ pub(crate) const NOT_FOR_WRITING: &[&str] = &["/", "/proc", "/sys", "/dev", "/ru
 pub(super) struct Canvas {
     tmp: OwnedFd,
     void: OwnedFd,
-    shut_folder: OwnedFd,
-    shut_file: OwnedFd,
+    covers: Covers,
     proc: Option<OwnedFd>,
+}
+
+/// A folder and a file that nobody can open, to be put in the place of others.
+pub(super) struct Covers {
+    folder: OwnedFd,
+    file: OwnedFd,
 }
 
 impl Canvas {
@@ -50,15 +58,22 @@ impl Canvas {
         Ok(Self {
             tmp,
             void: place(VOID)?,
-            shut_folder: place(SHUT_FOLDER)?,
-            shut_file: place(SHUT_FILE)?,
+            covers: Covers {
+                folder: place(SHUT_FOLDER)?,
+                file: place(SHUT_FILE)?,
+            },
             proc,
         })
     }
 
-    /// Completes the view. Returns the locks that keep placeholders in place: they must live as
-    /// long as the run.
-    pub(super) fn paint(self, fence: &Fence, ledger: &OwnedFd) -> Result<Vec<OwnedFd>, Failure> {
+    /// Completes the view. The guard watches over what was covered, and must live as long as the
+    /// run.
+    pub(super) fn paint<'l>(
+        self,
+        fence: &Fence,
+        ledger: &'l Ledger<'l>,
+        mut guard: Guard<'l>,
+    ) -> Result<Guard<'l>, Failure> {
         let roots = cut_out_roots(fence)?;
         let sockets = self
             .cut_out_sockets(fence)
@@ -86,14 +101,17 @@ impl Canvas {
             attach_root(root, tree)
                 .map_err(|error| Failure::new(Step::WritableRoot, &error, shown(root)))?;
         }
-        let locks = Self::protect(&roots, fence, ledger)?;
+        let roots = roots.into_iter().map(|(root, _)| root).collect();
+        let mut protection = Protection::new(roots, fence, ledger);
+        protection.apply(&mut Mounts::new(&self.covers, &mut guard))?;
         for path in &plain {
-            self.deny(path)
+            self.deny(path, &protection)
                 .map_err(|error| Failure::new(Step::DeniedRead, &error, shown(path)))?;
         }
         self.close()
             .map_err(|error| Failure::new(Step::Prepare, &error, WORKSHOP))?;
-        Ok(locks)
+        guard.keep(protection, self.covers);
+        Ok(guard)
     }
 
     /// Copies of sockets in the machine's `/tmp`, with a place for each in the session's.
@@ -132,8 +150,12 @@ impl Canvas {
         mount::attach(self.tmp.as_fd(), mount::place(Path::new("/tmp"))?.as_fd())
     }
 
-    /// Covers a path with something that cannot be opened. One that does not exist needs nothing.
-    fn deny(&self, path: &Path) -> io::Result<()> {
+    /// Covers a path with something that cannot be opened. One that does not exist needs nothing,
+    /// and one in a writable root is covered there.
+    fn deny(&self, path: &Path, protection: &Protection<'_>) -> io::Result<()> {
+        if protection.covers().iter().any(|cover| cover.path == path) {
+            return Ok(());
+        }
         // A denied link is followed: it is the file behind it that must not be read.
         let place = match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
             Ok(place) => place,
@@ -145,25 +167,7 @@ impl Canvas {
             ) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        let cover = if is_folder(&place)? {
-            &self.shut_folder
-        } else {
-            &self.shut_file
-        };
-        mount::attach(
-            mount::clone_tree(cover.as_fd(), Reach::Single)?.as_fd(),
-            place.as_fd(),
-        )
-    }
-
-    /// Makes protected paths read-only and pins their ancestors.
-    fn protect(
-        roots: &[(PathBuf, OwnedFd)],
-        fence: &Fence,
-        ledger: &OwnedFd,
-    ) -> Result<Vec<OwnedFd>, Failure> {
-        let roots: Vec<PathBuf> = roots.iter().map(|(root, _)| root.clone()).collect();
-        protection::apply(&roots, fence, ledger, &mut Mounts)
+        self.covers.put_over(&place)
     }
 
     /// Hides the workshop, and everything else that lived in `/run`, and closes `/proc` to writes.
@@ -250,10 +254,43 @@ fn hollow_out(path: &Path) -> io::Result<()> {
     mount::attach(hollow.as_fd(), place.as_fd())
 }
 
-/// Protection by mounts in the stage's own namespace.
-struct Mounts;
+impl Covers {
+    /// Puts one of them in the place of something.
+    fn put_over(&self, place: &OwnedFd) -> io::Result<()> {
+        let cover = if is_folder(place)? {
+            &self.folder
+        } else {
+            &self.file
+        };
+        mount::attach(
+            mount::clone_tree(cover.as_fd(), Reach::Single)?.as_fd(),
+            place.as_fd(),
+        )
+    }
+}
 
-impl Hand for Mounts {
+/// Protection by mounts in the stage's own namespace, under a guard.
+pub(super) struct Mounts<'a, 'l> {
+    covers: &'a Covers,
+    guard: &'a mut Guard<'l>,
+}
+
+impl<'a, 'l> Mounts<'a, 'l> {
+    pub(super) fn new(covers: &'a Covers, guard: &'a mut Guard<'l>) -> Self {
+        Self { covers, guard }
+    }
+}
+
+impl Hand for Mounts<'_, '_> {
+    fn enter(&mut self, folder: &Path, place: Place) -> io::Result<()> {
+        // In a root of the user's anything may happen to files all the time.
+        let why = match place {
+            Place::Root => Why::Names,
+            Place::Below => Why::Files,
+        };
+        self.guard.watch(folder, why)
+    }
+
     fn pin(&mut self, _: &Path, place: &OwnedFd) -> io::Result<()> {
         let tree = mount::clone_tree(place.as_fd(), Reach::Recursive)?;
         mount::attach(tree.as_fd(), place.as_fd())
@@ -268,6 +305,10 @@ impl Hand for Mounts {
             Attributes::empty(),
         )?;
         mount::attach(tree.as_fd(), place.as_fd())
+    }
+
+    fn hide(&mut self, _: &Path, place: &OwnedFd) -> io::Result<()> {
+        self.covers.put_over(place)
     }
 }
 

@@ -29,26 +29,33 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 pub(super) struct Watch {
     cpu: Option<Duration>,
     disk: Option<u64>,
+    wall: Option<Duration>,
     deadline: Option<Instant>,
     own_pids: bool,
     cpus: u32,
 }
 
 impl Watch {
-    /// Starts to watch. Fails where the kernel does not count what is to be watched.
-    pub(super) fn start(limits: &RunLimits, own_pids: bool) -> io::Result<Self> {
+    /// A watch over a run that is yet to begin. Fails where the kernel does not count what is to be
+    /// watched.
+    pub(super) fn new(limits: &RunLimits, own_pids: bool) -> io::Result<Self> {
         if limits.disk_bytes.is_some() {
             written_by("self").ok_or(io::ErrorKind::Unsupported)?;
         }
-        let wall = limits.wall_millis.map(Duration::from_millis);
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Ok(Self {
             cpu: limits.cpu_seconds.map(Duration::from_secs),
             disk: limits.disk_bytes,
-            deadline: wall.and_then(|wall| Instant::now().checked_add(wall)),
+            wall: limits.wall_millis.map(Duration::from_millis),
+            deadline: None,
             own_pids,
             cpus: u32::try_from(cpus).unwrap_or(1),
         })
+    }
+
+    /// The command has started, and so has its clock.
+    pub(super) fn begin(&mut self) {
+        self.deadline = self.wall.and_then(|wall| Instant::now().checked_add(wall));
     }
 
     /// The limit that has been passed, if any, and otherwise how long there is no need to look

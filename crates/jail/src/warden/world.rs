@@ -18,8 +18,11 @@ use ringfence_confine::namespace::{self, Flags, Identities};
 use ringfence_confine::seccomp::{Answer, Filter, SeccompError};
 use ringfence_policy::permissions::Lookout;
 
+use crate::net;
+
 use super::protocol::{Boot, Failure, Furniture, Identity, RawPath, Sockets, Step, World};
-use super::syscalls;
+use super::reach::Roll;
+use super::syscalls::{self, Connecting};
 
 /// Where the workshop is mounted, in the warden's own namespace.
 pub(super) const WORKSHOP: &str = "/run";
@@ -38,6 +41,10 @@ pub(super) const SHUT_FILE: &str = "/run/shut-file";
 pub(super) struct Workshop {
     pub(super) world: World,
     pub(super) identity: Identity,
+    /// The sockets that the session's commands listen on.
+    pub(super) roll: Roll,
+    /// When the session began, in seconds since the epoch.
+    pub(super) began: i64,
     filters: Filters,
 }
 
@@ -59,15 +66,21 @@ impl Filters {
         let mut filters = Vec::new();
         for sockets in kinds {
             for lookout in [Lookout::Off, Lookout::Connections, Lookout::Writes] {
-                filters.push((*sockets, lookout, assemble(*sockets, lookout)?));
+                let filter = assemble(*sockets, lookout, Connecting::Held)?;
+                filters.push((*sockets, lookout, filter));
             }
         }
         Ok(Self(filters))
     }
 }
 
-fn assemble(sockets: Sockets, lookout: Lookout) -> Result<Filter, SeccompError> {
-    Filter::new(&syscalls::table(sockets, lookout), Answer::Allow)
+fn assemble(
+    sockets: Sockets,
+    lookout: Lookout,
+    connecting: Connecting,
+) -> Result<Filter, SeccompError> {
+    let table = syscalls::table(sockets, lookout, connecting);
+    Filter::new(&table, Answer::Allow)
 }
 
 impl Workshop {
@@ -85,12 +98,13 @@ impl Workshop {
     /// A socket that listens inside the session's own network, for the harness to answer on. Without
     /// a network of its own there is none, and a launch that needs one says so.
     pub(super) fn outlet(&self) -> Option<OwnedFd> {
+        let listen = || namespace::listen_on_loopback(net::OUTLETS);
         match self.world {
             World::Namespaces { own_network, .. } | World::Bubblewrap { own_network, .. } => {
-                own_network.then(namespace::listen_on_loopback)?.ok()
+                own_network.then(listen)?.ok()
             }
             // In one that has the machine's network nobody asks for it.
-            World::Container => namespace::listen_on_loopback().ok(),
+            World::Container => listen().ok(),
             World::BubblewrapRun | World::Machine { .. } => None,
         }
     }
@@ -111,14 +125,19 @@ impl Workshop {
     }
 
     /// The filter for a run with these sockets, whose calls are looked at like this.
-    pub(super) fn filter(&self, sockets: Sockets, lookout: Lookout) -> io::Result<Cow<'_, Filter>> {
+    pub(super) fn filter(
+        &self,
+        sockets: Sockets,
+        lookout: Lookout,
+        connecting: Connecting,
+    ) -> io::Result<Cow<'_, Filter>> {
         let Filters(filters) = &self.filters;
-        match filters
+        let made = filters
             .iter()
-            .find(|(of, by, _)| (*of, *by) == (sockets, lookout))
-        {
+            .find(|(of, by, _)| (*of, *by) == (sockets, lookout) && connecting == Connecting::Held);
+        match made {
             Some((_, _, filter)) => Ok(Cow::Borrowed(filter)),
-            None => assemble(sockets, lookout)
+            None => assemble(sockets, lookout, connecting)
                 .map(Cow::Owned)
                 .map_err(io::Error::other),
         }
@@ -129,9 +148,12 @@ impl Workshop {
 pub(super) fn make(boot: &Boot) -> Result<Workshop, Failure> {
     let filters = Filters::for_runs_in(&boot.world)
         .map_err(|error| Failure::new(Step::Seccomp, &io::Error::other(error), "filter"))?;
+    let roll = Roll::new().map_err(|error| Failure::new(Step::Prepare, &error, "a memory file"))?;
     let workshop = Workshop {
         world: boot.world.clone(),
         identity: boot.identity.clone(),
+        roll,
+        began: rustix::time::clock_gettime(rustix::time::ClockId::Realtime).tv_sec,
         filters,
     };
     let unfinished = |(error, what): Unfinished| Failure::new(Step::BaseMounts, &error, what);

@@ -59,10 +59,15 @@ pub const CONDUCTS: &[Conduct] = &[
         a_session_is_shared,
         &[Where::Native, Where::Bubblewrap, Where::Container]
     ),
+    conduct!(sockets_of_another_run_answer, EVERYWHERE),
     conduct!(what_is_left_running_is_told_and_ends, EVERYWHERE),
     conduct!(signals_and_terminals_work, EVERYWHERE),
     conduct!(mistakes_are_named, EVERYWHERE),
     conduct!(an_allow_list_is_held_or_refused, EVERYWHERE),
+    conduct!(
+        a_proxy_serves_its_own_run_alone,
+        &[Where::Native, Where::Bubblewrap, Where::Container]
+    ),
     conduct!(a_container_that_is_stopped_is_replaced, IN_A_CONTAINER),
     conduct!(an_engine_that_is_killed_leaves_nothing, IN_A_CONTAINER),
     conduct!(a_missing_image_is_named, IN_A_CONTAINER),
@@ -124,6 +129,17 @@ async fn a_session_is_shared(fence: Fence) {
     let named = fence.run(Deed::Shell("echo $RINGFENCE_SANDBOX; cat /tmp/shared"));
     let expected = format!("{}\nkept\n", fence.where_.name());
     assert_eq!(named.await.expect("launch").text, expected);
+}
+
+async fn sockets_of_another_run_answer(fence: Fence) {
+    let mut serve = fence.where_.this_program();
+    serve.extend(["__probe", "serve_sockets"].map(str::to_owned));
+    let (mut server, line) = start(&fence, &serve).await;
+    assert_eq!(line, "serving");
+    let called = fence.run(Deed::Probe("call_sockets")).await;
+    let called = called.expect("launch");
+    assert_eq!((called.code, called.text.as_str()), (0, ""));
+    assert_eq!(server.exited().await.expect("exit").code(), 0);
 }
 
 async fn what_is_left_running_is_told_and_ends(fence: Fence) {
@@ -216,6 +232,7 @@ async fn a_missing_image_is_named(fence: Fence) {
             image: "localhost/ringfence-no-such-image:1".to_owned(),
             engine: Some(Engine::Podman),
         },
+        marks: Some(fence.scratch.marks()),
         ..SessionOptions::new(WardenProgram::ThisProgram, fence.workspace())
     });
     let permit = fence.permit(endless("echo ran"));
@@ -252,6 +269,7 @@ async fn a_full_disk_is_told(mut fence: Fence) {
     policy.protected_paths.clear();
     let session = Session::open(SessionOptions {
         backend: fence.where_.choice(),
+        marks: Some(fence.scratch.marks()),
         ..SessionOptions::new(WardenProgram::ThisProgram, fence.workspace())
     });
     let permit = fence.permit(endless("echo ran"));
@@ -381,4 +399,24 @@ fn ends(pidfd: &std::os::fd::OwnedFd) -> bool {
     };
     // SAFETY: one entry, which outlives the call.
     unsafe { libc::poll(&raw mut polled, 1, 20_000) == 1 }
+}
+
+/// Two runs of a session with a proxy each: neither can use the other's.
+async fn a_proxy_serves_its_own_run_alone(mut fence: Fence) {
+    fence.sandbox.network = Network::AllowList;
+    let script = "echo $http_proxy > proxy; echo ready; exec sleep 1000";
+    let (other, line) = start(&fence, &endless(script)).await;
+    assert_eq!(line, "ready");
+    let asked = fence.run(Deed::Probe("ask_anothers_proxy")).await;
+    let asked = asked.expect("launch");
+    assert!(asked.code != 0 && !asked.text.contains("HTTP"), "{asked:?}");
+    let own = fence.run(Deed::Probe("ask_the_proxy")).await;
+    let own = own.expect("launch");
+    assert!(own.text.starts_with("HTTP/1.1 403"), "{own:?}");
+    // A run without a proxy can use none either.
+    fence.sandbox.network = Network::Off;
+    let asked = fence.run(Deed::Probe("ask_anothers_proxy")).await;
+    let asked = asked.expect("launch");
+    assert!(asked.code != 0 && !asked.text.contains("HTTP"), "{asked:?}");
+    other.kill().expect("kill");
 }

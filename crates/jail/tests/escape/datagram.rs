@@ -36,13 +36,22 @@ pub(super) const PROBES: &[(&str, Probe)] = &[
             ),
         ])
     }),
-    ("local_datagrams_of_ones_own", || {
-        for path in ["./log.sock", "/tmp/log.sock"] {
-            let listener = UnixDatagram::bind(path)?;
-            UnixDatagram::unbound()?.send_to(b"hello", path)?;
-            listener.recv(&mut [0; 8])?;
-        }
-        Ok(())
+    ("send_from_a_pair", || {
+        let path = format!("{}/log.sock", variable("OUTSIDE"));
+        let raw = || {
+            let address = SocketAddr::from_pathname(&path)?;
+            let socket = UnixDatagram::from(open(libc::AF_UNIX, libc::SOCK_RAW, 0)?);
+            socket.send_to_addr(b"escaped", &address)
+        };
+        any([
+            (
+                "a pair".into(),
+                UnixDatagram::pair()
+                    .and_then(|(end, _)| end.send_to(b"escaped", &path))
+                    .map(|_| 0),
+            ),
+            ("a raw one".into(), raw().map(|_| 0)),
+        ])
     }),
     ("send_to_an_abstract_name", || {
         let address = SocketAddr::from_abstract_name(variable("TEST_ABSTRACT"))?;
@@ -57,12 +66,6 @@ pub(super) const PROBES: &[(&str, Probe)] = &[
                 socket.connect_addr(&address).map(|()| 0),
             ),
         ])
-    }),
-    ("abstract_datagrams_of_ones_own", || {
-        let address = SocketAddr::from_abstract_name("own log")?;
-        let listener = UnixDatagram::bind_addr(&address)?;
-        UnixDatagram::unbound()?.send_to_addr(b"hello", &address)?;
-        listener.recv(&mut [0; 8]).map(|_| ())
     }),
 ];
 

@@ -51,7 +51,11 @@ pub struct Done {
 impl Fence {
     pub fn new(scratch: Scratch, where_: Where) -> Self {
         let sandbox = SandboxPolicy {
-            denied_reads: vec![scratch.home().join(".ssh/"), scratch.home().join(".netrc")],
+            denied_reads: vec![
+                scratch.home().join(".ssh/"),
+                scratch.home().join(".netrc"),
+                scratch.marks(),
+            ],
             ..SandboxPolicy::workspace_write(scratch.workspace())
         };
         let session = Session::open(SessionOptions {
@@ -61,6 +65,7 @@ impl Fence {
                 image: podman::IMAGE.to_owned(),
                 engine: Some(Engine::Podman),
             },
+            marks: Some(scratch.marks()),
             ..SessionOptions::new(WardenProgram::ThisProgram, scratch.workspace())
         })
         .expect("session");

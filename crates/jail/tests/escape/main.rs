@@ -17,6 +17,7 @@
 
 mod attempts;
 mod conduct;
+mod daemon;
 mod fence;
 mod probe;
 mod situation;

@@ -4,6 +4,8 @@
 
 #[path = "datagram.rs"]
 mod datagram;
+#[path = "socket.rs"]
+mod socket;
 
 use std::ffi::CString;
 use std::fs;
@@ -18,6 +20,7 @@ pub fn run(arguments: &[String]) -> i32 {
     let Some((_, probe)) = PROBES
         .iter()
         .chain(datagram::PROBES)
+        .chain(socket::PROBES)
         .find(|(known, _)| *known == name)
     else {
         panic!("no probe is called {name}");
@@ -78,15 +81,18 @@ const PROBES: &[(&str, Probe)] = &[
     }),
     ("abstract_of_ones_own", || {
         use std::os::linux::net::SocketAddrExt;
-        let address = std::os::unix::net::SocketAddr::from_abstract_name("own")?;
+        // Where the network is the machine's, so are the names.
+        let name = format!("own-{}", variable("HARNESS_PID"));
+        let address = std::os::unix::net::SocketAddr::from_abstract_name(&name)?;
         let _listener = UnixListener::bind_addr(&address)?;
-        abstract_stream("own")
+        abstract_stream(&name)
     }),
     ("kernel_interfaces", kernel_interfaces),
     ("fork_until_refused", fork_until_refused),
     ("serve_once", serve_once),
     ("call_once", call_once),
-    ("ask_the_proxy", ask_the_proxy),
+    ("ask_the_proxy", || ask_the_proxy(&variable("http_proxy"))),
+    ("ask_anothers_proxy", ask_anothers_proxy),
     ("other_descriptors", other_descriptors),
     ("descriptors_of_init", descriptors_of_init),
 ];
@@ -210,9 +216,14 @@ fn connect_machine_sockets() -> io::Result<()> {
 }
 
 fn sockets_of_ones_own() -> io::Result<()> {
-    for path in ["./own.sock", "/tmp/own.sock"] {
+    // Where `/tmp` is the machine's, others make theirs there too.
+    let in_tmp = format!("/tmp/own-{}.sock", variable("HARNESS_PID"));
+    for path in ["./own.sock", &in_tmp] {
+        let _ = fs::remove_file(path);
         let listener = UnixListener::bind(path)?;
-        let mut client = UnixStream::connect(path)?;
+        let client = UnixStream::connect(path);
+        fs::remove_file(path)?;
+        let mut client = client?;
         let (mut server, _) = listener.accept()?;
         client.write_all(b"hello")?;
         server.read_exact(&mut [0; 5])?;
@@ -537,16 +548,75 @@ fn call_once() -> io::Result<()> {
     Ok(())
 }
 
-/// Asks the proxy for a host and prints what it says.
-fn ask_the_proxy() -> io::Result<()> {
-    let proxy = variable("http_proxy");
+/// Asks a proxy for a host and prints what it says.
+fn ask_the_proxy(proxy: &str) -> io::Result<()> {
     let address = proxy.trim_start_matches("http://").trim_end_matches('/');
+    let request =
+        b"GET http://example.test/ HTTP/1.1\r\nHost: example.test\r\nConnection: close\r\n\r\n";
     let mut proxy = TcpStream::connect(address)?;
-    proxy.write_all(
-        b"GET http://example.test/ HTTP/1.1\r\nHost: example.test\r\nConnection: close\r\n\r\n",
-    )?;
+    proxy.write_all(request)?;
     let mut text = [0; 64];
     let count = proxy.read(&mut text)?;
     print!("{}", String::from_utf8_lossy(&text[..count]));
     Ok(())
+}
+
+/// Another run's proxy, by every way to connect.
+fn ask_anothers_proxy() -> io::Result<()> {
+    let proxy = fs::read_to_string("proxy")?;
+    let proxy = proxy.trim();
+    let port = proxy.rsplit(':').next().unwrap_or_default();
+    let address = proxy.trim_start_matches("http://").rsplit_once(':');
+    let host = address.map_or("", |(host, _)| host);
+    let fast = || {
+        let socket = tcp()?;
+        let mut name = [0u8; 16];
+        name[..2].copy_from_slice(&2u16.to_ne_bytes());
+        name[2..4].copy_from_slice(&port.parse::<u16>().unwrap().to_be_bytes());
+        name[4..8].copy_from_slice(&host.parse::<std::net::Ipv4Addr>().unwrap().octets());
+        let number = i64::from(socket.as_raw_fd());
+        let flags = i64::from(libc::MSG_FASTOPEN);
+        // SAFETY: the pointers are to memory that outlives the call.
+        let sent = unsafe {
+            libc::syscall(
+                libc::SYS_sendto,
+                number,
+                b"x".as_ptr(),
+                1,
+                flags,
+                name.as_ptr(),
+                16,
+            )
+        };
+        if sent < 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(sent)
+        }
+    };
+    any([
+        ("its name".into(), ask_the_proxy(proxy).map(|()| 0)),
+        (
+            "as IPv6".into(),
+            ask_the_proxy(&format!("[::ffff:{host}]:{port}")).map(|()| 0),
+        ),
+        (
+            "anything".into(),
+            ask_the_proxy(&format!("0.0.0.0:{port}")).map(|()| 0),
+        ),
+        (
+            "localhost".into(),
+            ask_the_proxy(&format!("127.0.0.1:{port}")).map(|()| 0),
+        ),
+        ("fast open".into(), fast()),
+    ])
+}
+
+fn tcp() -> io::Result<std::os::fd::OwnedFd> {
+    use std::os::fd::FromRawFd;
+    let family = [libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC].map(i64::from);
+    let number = call(libc::SYS_socket, [family[0], family[1], 0, 0, 0])?;
+    let number = i32::try_from(number).map_err(io::Error::other)?;
+    // SAFETY: the call has just made it, and nobody else knows of it.
+    Ok(unsafe { std::os::fd::OwnedFd::from_raw_fd(number) })
 }

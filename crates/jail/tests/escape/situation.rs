@@ -90,7 +90,8 @@ impl Where {
 
     pub fn expected(self, attempt: &Attempt, who: Who) -> Expected {
         let refused = match self {
-            Self::Native | Self::Bubblewrap => false,
+            Self::Native => false,
+            Self::Bubblewrap => attempt.name == "socket_that_is_not_named",
             Self::Container => NOT_IN_A_CONTAINER.contains(&attempt.name),
             Self::Degraded => {
                 NOT_WITHOUT_NAMESPACES.contains(&attempt.name)
@@ -161,6 +162,8 @@ const NOT_IN_A_CONTAINER: &[&str] = &[
     "missing_settings",
     "missing_keys",
     "settings_by_rename",
+    // Sockets by path.
+    "socket_that_is_not_named",
 ];
 
 /// Attempts that only namespaces can stop.
@@ -186,6 +189,5 @@ const NOT_WITHOUT_NAMESPACES: &[&str] = &[
     "devices",
     "machine_tmp",
     "machine_sockets",
-    "machine_datagrams",
     "workspace_below_tmp",
 ];

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Bench, confinement, deny};
 use crate::action::{Action, ApplyPatch, SearchFiles};
 use crate::judge::ApprovalKey;
-use crate::permissions::{ApprovalPolicy, SandboxMode, SandboxPolicy};
+use crate::permissions::{ApprovalPolicy, SandboxMode, SandboxPolicy, git_setup};
 use crate::permit::{Basis, Permit};
 use crate::rule::{Access, Decision};
 use crate::ruleset::RuleDecision;
@@ -95,10 +95,7 @@ fn decide(patch: &ApplyPatch, bench: &Bench<'_>, grounds: &mut Grounds) -> Needs
         }
     }
     if bench.sandbox.mode.is_fenced()
-        && let Some(denial) = patch
-            .writes
-            .iter()
-            .find_map(|path| out_of_reach(path, bench.sandbox))
+        && let Some(denial) = refused(patch, bench.sandbox)
     {
         grounds.because.clone_from(&denial.reason);
         return Needs::TooMuch(denial);
@@ -174,7 +171,45 @@ fn is_inside(path: &Path, sandbox: &SandboxPolicy) -> bool {
 }
 
 /// What no question lifts: the fence would not let a command do it either.
-fn out_of_reach(path: &Path, sandbox: &SandboxPolicy) -> Option<Denial> {
+fn refused(patch: &ApplyPatch, sandbox: &SandboxPolicy) -> Option<Denial> {
+    let protected: Vec<PathBuf> = sandbox
+        .protected_paths
+        .iter()
+        .chain(&sandbox.watched_paths)
+        .flat_map(|protected| {
+            let roots = sandbox.writable_roots.iter();
+            roots.map(move |root| root.join(protected))
+        })
+        .collect();
+    let mut writes = patch.writes.iter();
+    writes.find_map(|path| {
+        let found = patch.guarded.contains(path);
+        out_of_reach(path, sandbox, &protected).or_else(|| leads_git(path, sandbox, found))
+    })
+}
+
+/// What decides what git runs is kept from patches as it is from commands: what was found to do so
+/// on the machine, and whatever would by its name.
+fn leads_git(path: &Path, sandbox: &SandboxPolicy, found: bool) -> Option<Denial> {
+    let allows = |part: &str| {
+        let mut protected = sandbox.protected_paths.iter();
+        !protected.any(|path| path == Path::new(part))
+    };
+    let mut inside = sandbox
+        .writable_roots
+        .iter()
+        .filter_map(|root| path.strip_prefix(root).ok());
+    let why = inside
+        .find_map(|inner| git_setup(inner, allows))
+        .or_else(|| found.then_some("git's settings have it run"))?;
+    Some(Denial {
+        code: DenialCode::ProtectedPath,
+        reason: format!("it writes {}, and {why}", path.display()),
+        hint: Some("`sandbox.unprotected_paths` lifts default protections".to_owned()),
+    })
+}
+
+fn out_of_reach(path: &Path, sandbox: &SandboxPolicy, protected: &[PathBuf]) -> Option<Denial> {
     let denial = |code, why: String, hint: &str| Denial {
         code,
         reason: format!("it writes {}, and {why}", path.display()),
@@ -194,15 +229,7 @@ fn out_of_reach(path: &Path, sandbox: &SandboxPolicy) -> Option<Denial> {
             "use `--sandbox workspace-write`",
         ));
     }
-    let protected: Vec<PathBuf> = sandbox
-        .protected_paths
-        .iter()
-        .flat_map(|protected| {
-            let roots = sandbox.writable_roots.iter();
-            roots.map(move |root| root.join(protected))
-        })
-        .collect();
-    meets(path, &protected).map(|protected| {
+    meets(path, protected).map(|protected| {
         denial(
             DenialCode::ProtectedPath,
             format!("{} is protected", protected.display()),

@@ -271,9 +271,10 @@ fn patches_reach_as_far_as_commands_do() {
         (WorkspaceWrite, &["/work/project/.git"], denied),
         (
             WorkspaceWrite,
-            &["/work/project/.git/index"],
+            &["/work/project/.git/info/exclude"],
             ["run", "run", "run", "ask"],
         ),
+        (WorkspaceWrite, &["/work/project/.git/index"], denied),
         (
             WorkspaceWrite,
             &["/work/project/.gitignore"],
@@ -301,6 +302,7 @@ fn patches_reach_as_far_as_commands_do() {
         for (approval, expected) in ApprovalPolicy::ALL.into_iter().zip(expected) {
             let action = Action::ApplyPatch(crate::action::ApplyPatch {
                 writes: writes.iter().map(Into::into).collect(),
+                guarded: Vec::new(),
             });
             let judged = judge(action, &setting.bench(approval, Escalation::Off));
             let because = judged.grounds.because;
@@ -348,10 +350,57 @@ fn rules_about_paths_hold_for_patches() {
     ] {
         let action = Action::ApplyPatch(crate::action::ApplyPatch {
             writes: writes.iter().map(Into::into).collect(),
+            guarded: Vec::new(),
         });
         let bench = setting.bench(ApprovalPolicy::OnRequest, Escalation::Off);
         let judged = judge(action, &bench);
         let because = judged.grounds.because;
         assert_eq!(outcome(&judged.verdict), expected, "{writes:?}: {because}");
     }
+}
+
+#[test]
+fn patches_are_kept_from_what_git_runs() {
+    let writes = |path: &str, guarded: &[&str]| {
+        let setting = Setting::new(SandboxMode::WorkspaceWrite);
+        let action = Action::ApplyPatch(crate::action::ApplyPatch {
+            writes: vec![path.into()],
+            guarded: guarded.iter().map(Into::into).collect(),
+        });
+        let bench = setting.bench(ApprovalPolicy::OnFailure, Escalation::Off);
+        outcome(&judge(action, &bench).verdict).to_owned()
+    };
+    for path in [
+        ".git/config",
+        ".git/modules/lib/config",
+        ".git/commondir",
+        ".git/info/attributes",
+        ".git/HEAD",
+        "nested/.git/config",
+        "nested/.git",
+        "HEAD",
+        ".bashrc",
+        ".zed/tasks.json",
+    ] {
+        assert_eq!(
+            writes(&format!("/work/project/{path}"), &[]),
+            "deny",
+            "{path}"
+        );
+    }
+    for path in [
+        "nested/HEAD",
+        "src/config",
+        ".git/info/exclude",
+        ".gitmodules",
+    ] {
+        assert_eq!(
+            writes(&format!("/work/project/{path}"), &[]),
+            "run",
+            "{path}"
+        );
+    }
+    let program = "/work/project/scripts/hook.sh";
+    assert_eq!(writes(program, &[]), "run");
+    assert_eq!(writes(program, &[program]), "deny");
 }

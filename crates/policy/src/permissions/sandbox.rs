@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::startup::{Hold, START_UP_IN_ROOTS, start_up_paths};
 use crate::rule::HostPattern;
 
 /// The four sandbox policies.
@@ -147,6 +148,10 @@ pub struct SandboxPolicy {
     /// Paths that cannot be changed, existing or not: relative ones inside every writable root,
     /// absolute ones as they are.
     pub protected_paths: Vec<PathBuf>,
+    /// Paths that cannot be changed where they exist, and that are set aside at the end of a run that
+    /// made them: relative ones at the top of every writable root, absolute ones as they are.
+    #[serde(default)]
+    pub watched_paths: Vec<PathBuf>,
     /// What of the network is there.
     pub network: Network,
     /// Hosts that a rule about the command itself lets it reach.
@@ -168,6 +173,9 @@ impl SandboxPolicy {
             writable_roots: Vec::new(),
             denied_reads: Vec::new(),
             protected_paths: DEFAULT_PROTECTED.iter().map(PathBuf::from).collect(),
+            watched_paths: start_up_paths(START_UP_IN_ROOTS, Hold::WhenThere)
+                .map(PathBuf::from)
+                .collect(),
             network: Network::Off,
             granted_hosts: Vec::new(),
             unix_sockets: Vec::new(),
@@ -210,32 +218,6 @@ pub const DEFAULT_PROTECTED: &[&str] = &[
     ".cursor",
     ".gemini",
     ".mcp.json",
-];
-
-/// Files below the home folder that run when the user's next shell or session starts. They matter
-/// where a writable root is the home folder or holds it.
-pub const DEFAULT_PROTECTED_IN_HOME: &[&str] = &[
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".gitconfig",
-    ".config/git",
-    ".config/fish",
-    ".config/autostart",
-    ".config/systemd",
-    ".config/nvim",
-    ".vimrc",
-    ".vim",
-    ".tmux.conf",
-    ".local/bin",
-    "bin",
 ];
 
 /// Files and folders below the home folder that hold keys, credentials or other agents' state.

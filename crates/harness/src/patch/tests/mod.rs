@@ -3,6 +3,7 @@
 
 mod fuzz;
 mod killed;
+mod many;
 mod outcomes;
 
 use std::collections::BTreeMap;
@@ -78,7 +79,7 @@ impl Site {
     }
 
     pub(super) fn atlas(&self) -> Atlas {
-        Atlas::of(&self.policy(), &self.work())
+        Atlas::of(&self.policy(), &self.work(), Vec::new())
     }
 
     /// Applies a patch on this thread, without a judge.

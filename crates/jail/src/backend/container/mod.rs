@@ -22,8 +22,8 @@ use ringfence_confine::descriptor;
 use rustix::process::PidfdFlags;
 
 use crate::error::LaunchError;
-use crate::line::{Keeper, Line, WardenProgram, gone_within, nonblocking};
-use crate::warden::protocol::Boot;
+use crate::line::{Farewell, Keeper, Line, WardenProgram, gone_within, nonblocking};
+use crate::warden::protocol::{Boot, Enclosure};
 use bundle::Bundle;
 pub use engine::Engine;
 pub(crate) use engine::Found;
@@ -69,6 +69,7 @@ pub(crate) async fn open(
     program: &WardenProgram,
     spec: &Spec,
     boot: &Boot,
+    first: &Enclosure,
 ) -> Result<Line, LaunchError> {
     let starting = Starting {
         options: options.clone(),
@@ -100,7 +101,7 @@ pub(crate) async fn open(
             )],
         });
     }
-    Line::open(socket, Box::new(keeper), boot).await
+    Line::open(socket, Box::new(keeper), boot, first).await
 }
 
 /// The one connection that is ever accepted: the warden connects before any command exists.
@@ -187,7 +188,7 @@ struct ContainerKeeper {
 }
 
 impl Keeper for ContainerKeeper {
-    fn end(&mut self) {
+    fn end(&mut self, _: Farewell) {
         if let Some(first) = self.first.take() {
             gone_within(&first, PATIENCE);
         }
@@ -199,6 +200,6 @@ impl Keeper for ContainerKeeper {
 
 impl Drop for ContainerKeeper {
     fn drop(&mut self) {
-        self.end();
+        self.end(Farewell::Unheard);
     }
 }

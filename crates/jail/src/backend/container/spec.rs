@@ -12,8 +12,8 @@ use ringfence_policy::permissions::{Limits, Network, SandboxMode, SandboxPolicy}
 use crate::error::LaunchError;
 use crate::plan;
 use crate::surroundings::Surroundings;
+use crate::warden::NOT_FOR_WRITING;
 use crate::warden::protocol::{Fence, Identity, RawPath, Tmp};
-use crate::warden::{NOT_FOR_WRITING, is_marked_placeholder};
 
 use super::bundle::{Bundle, INSIDE};
 use super::engine::{Engine, Found};
@@ -163,7 +163,7 @@ impl Drawn {
         for (index, name) in names.iter().enumerate() {
             so_far.push(name);
             let metadata = match fs::symlink_metadata(&so_far) {
-                Ok(metadata) if !is_marked_placeholder(&metadata) => metadata,
+                Ok(metadata) if !crate::mark::is_at(&so_far) => metadata,
                 _ => {
                     self.absent.push(so_far.display().to_string());
                     return Ok(());

@@ -26,6 +26,6 @@ pub(super) const ATTEMPT: Attempt = Attempt {
     },
     attack: Deed::Probe("send_to_an_abstract_name"),
     escaped: |_, done| done.code == 0 || LISTENER.get().unwrap().recv(&mut [0; 8]).is_ok(),
-    twin: Deed::Probe("abstract_datagrams_of_ones_own"),
+    twin: Deed::Probe("abstract_of_ones_own"),
     worked: |_, done| done.code == 0,
 };

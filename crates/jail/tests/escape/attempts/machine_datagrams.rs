@@ -23,6 +23,6 @@ pub(super) const ATTEMPT: Attempt = Attempt {
     },
     attack: Deed::Probe("send_to_the_machine"),
     escaped: |_, done| done.code == 0 || LISTENER.get().unwrap().recv(&mut [0; 8]).is_ok(),
-    twin: Deed::Probe("local_datagrams_of_ones_own"),
+    twin: Deed::Probe("pairs_of_ones_own"),
     worked: |_, done| done.code == 0,
 };

@@ -2,6 +2,7 @@
 
 mod abstract_datagrams;
 mod abstract_sockets;
+mod address_that_changes;
 mod capabilities;
 mod clone3;
 mod control_groups;
@@ -34,6 +35,7 @@ mod nested_write_read_only_mode;
 mod netlink;
 mod o_path;
 mod open_by_handle;
+mod pairs_for_datagrams;
 mod proc_mem;
 mod proc_root;
 mod proc_sys;
@@ -45,6 +47,19 @@ mod second_listener;
 mod set_user_id;
 mod settings_by_rename;
 mod signals_outward;
+mod socket_behind_a_swapped_link;
+mod socket_beside_an_odd_name;
+mod socket_by_a_relative_name;
+mod socket_for_an_orphan;
+mod socket_for_packets;
+mod socket_in_the_machine_network;
+mod socket_in_the_machine_tmp;
+mod socket_made_meanwhile;
+mod socket_of_another_network;
+mod socket_that_is_not_named;
+mod socket_that_was_there;
+mod socket_through_proc;
+mod socket_while_many_wait;
 mod sockets_of_other_families;
 mod swapped_symlink;
 mod symlink_out;
@@ -100,6 +115,21 @@ pub const ATTEMPTS: &[&Attempt] = &[
     &machine_tmp::ATTEMPT,
     &workspace_below_tmp::ATTEMPT,
     &machine_sockets::ATTEMPT,
+    &socket_beside_an_odd_name::ATTEMPT,
+    &socket_by_a_relative_name::ATTEMPT,
+    &socket_of_another_network::ATTEMPT,
+    &socket_made_meanwhile::ATTEMPT,
+    &socket_that_was_there::ATTEMPT,
+    &address_that_changes::ATTEMPT,
+    &socket_behind_a_swapped_link::ATTEMPT,
+    &socket_through_proc::ATTEMPT,
+    &socket_for_an_orphan::ATTEMPT,
+    &socket_while_many_wait::ATTEMPT,
+    &socket_for_packets::ATTEMPT,
+    &socket_in_the_machine_network::ATTEMPT,
+    &socket_in_the_machine_tmp::ATTEMPT,
+    &socket_that_is_not_named::ATTEMPT,
+    &pairs_for_datagrams::ATTEMPT,
     &devices::ATTEMPT,
     &mounts::ATTEMPT,
     &nested_write_read_only_mode::ATTEMPT,

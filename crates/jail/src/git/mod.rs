@@ -1,0 +1,305 @@
+//! What git would run, and what keeps it so.
+//!
+//! The user's next `git status` outside the fence runs whatever the repository's set-up says:
+//! programs that settings name, hooks, those of repositories that it finds instead of its own. Two
+//! things keep a command from changing that. What exists when a run begins is made read-only
+//! ([`guarded`]). And what could only be held by names that git itself would stumble over is
+//! compared before and after every run ([`Setup::of`], [`Setup::mend`]): what is new and could run
+//! something is put back or set aside, never deleted, and reported. Ordinary work is left alone.
+//!
+//! - `config`, `index`, `head`, `keys`: git's formats, and which settings are harmless. Pure
+//! - `reach`: roots held open, looked at without following links
+//! - `known`: repositories further down; `guard`: what of them is read-only for a run
+//! - `seen`, `compare`, `mend`: what there is, what has changed, what is done about it
+//!
+//! It runs no git, and reads nothing outside the writable roots.
+
+pub(crate) mod compare;
+mod config;
+mod guard;
+mod head;
+mod index;
+mod keys;
+mod known;
+mod memory;
+mod mend;
+pub(crate) mod reach;
+pub(crate) mod seen;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use ringfence_confine::{account, privilege};
+use ringfence_policy::permissions::SandboxPolicy;
+
+use crate::line;
+use crate::startup::StartUp;
+use crate::warden::protocol::Identity;
+use reach::Reach;
+use seen::Seen;
+
+pub(crate) use guard::guarded;
+pub(crate) use known::{Known, known};
+pub(crate) use memory::Memory;
+
+/// What is added to the name of something that was set aside.
+pub(crate) const SET_ASIDE: &str = ".set-aside";
+
+/// The most folders that are compared.
+const MOST_PLACES: usize = 256;
+/// How often what was mended is looked at again: behind one thing there may be another.
+const MOST_ROUNDS: u32 = 6;
+/// How long the end of a run is waited for.
+const ENDS_WITHIN: Duration = Duration::from_secs(5);
+
+/// Something of git's set-up that a run had changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mended {
+    /// What.
+    pub path: PathBuf,
+    /// What was done about it.
+    pub amends: Amends,
+    /// Why.
+    pub reason: String,
+}
+
+/// What was done about a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Amends {
+    /// It has this name now.
+    SetAside(PathBuf),
+    /// It is as it was before.
+    PutBack {
+        /// Where what was there is now.
+        kept: Option<PathBuf>,
+    },
+    /// Nothing could be done.
+    Failed(String),
+}
+
+/// Which parts of git's set-up a policy protects, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Care {
+    settings: bool,
+    hooks: bool,
+    covers: Covers,
+}
+
+/// Whether what exists is read-only for the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Covers {
+    InForce,
+    None,
+}
+
+impl Care {
+    /// What a policy protects.
+    pub(crate) fn of(sandbox: &SandboxPolicy, covers: Covers) -> Self {
+        let protects = |path: &str| {
+            sandbox
+                .protected_paths
+                .iter()
+                .any(|known| known == Path::new(path))
+        };
+        Self {
+            settings: protects(".git/config"),
+            hooks: protects(".git/hooks"),
+            covers,
+        }
+    }
+
+    /// Whether nothing of git's is protected.
+    fn is_none(self) -> bool {
+        !self.settings && !self.hooks
+    }
+}
+
+/// Git's set-up in the writable roots, at the beginning of a run.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    reach: Reach,
+    before: Vec<Arc<Seen>>,
+    start_up: StartUp,
+    began: SystemTime,
+    care: Care,
+    owner: Identity,
+    memory: Arc<Memory>,
+}
+
+impl Setup {
+    /// Takes it down: at the tops of the roots, in repositories that are known, and in those that
+    /// their indexes name.
+    pub(crate) fn of(
+        roots: &[PathBuf],
+        known: &[Known],
+        care: Care,
+        owner: &Identity,
+        memory: &Arc<Memory>,
+    ) -> Self {
+        let reach = Reach::of(roots);
+        let before = if care.is_none() {
+            Vec::new()
+        } else {
+            look(&reach, places(&reach, known), memory)
+        };
+        Self {
+            reach,
+            before,
+            start_up: StartUp::default(),
+            began: SystemTime::now(),
+            care,
+            owner: owner.clone(),
+            memory: Arc::clone(memory),
+        }
+    }
+
+    /// The same, with files that run by themselves.
+    pub(crate) fn with_start_up(self, paths: &[PathBuf]) -> Self {
+        let start_up = StartUp::of(&self.reach, paths, self.care.covers);
+        Self { start_up, ..self }
+    }
+
+    /// Puts back whatever has changed so that git could run something new, and sets aside what would
+    /// run by itself.
+    pub(crate) fn mend(&self) -> Vec<Mended> {
+        self.mend_also(&[])
+    }
+
+    /// The same, and in repositories that have come into being elsewhere in the roots: whoever adds
+    /// one of those to the index has git look into it from then on. This walks the roots, within
+    /// the bounds of the first look, so it is for when nobody waits.
+    pub(crate) fn mend_all(&self) -> Vec<Mended> {
+        let found = self.reach.roots().flat_map(known::known);
+        let also: Vec<PathBuf> = found.filter_map(|known| known.work_tree()).collect();
+        self.mend_also(&also)
+    }
+
+    /// The same, kept to be told with what comes next.
+    pub(crate) fn mend_and_keep(&self) {
+        self.memory.tell(self.mend_all());
+    }
+
+    fn mend_also(&self, also: &[PathBuf]) -> Vec<Mended> {
+        let mut mended = Vec::new();
+        for _ in 0..MOST_ROUNDS {
+            let findings = self.findings(also);
+            if findings.is_empty() {
+                break;
+            }
+            let round = as_somebody(&self.owner, || {
+                let done = findings
+                    .iter()
+                    .map(|finding| mend::mend(&self.reach, finding));
+                done.collect::<Vec<_>>()
+            });
+            let failed = round
+                .iter()
+                .all(|one| matches!(one.amends, Amends::Failed(_)));
+            mended.extend(round);
+            if failed {
+                break;
+            }
+        }
+        mended
+    }
+
+    /// What there is to mend in the places of before, in those that indexes name by now, and in
+    /// these.
+    fn findings(&self, also: &[PathBuf]) -> Vec<compare::Finding> {
+        let places = self.before.iter().map(|seen| seen.folder.clone());
+        let also = also.iter().filter(|_| !self.care.is_none()).cloned();
+        let places = places.chain(also).collect();
+        let after = look(&self.reach, places, &self.memory);
+        let named: Vec<&PathBuf> = after.iter().flat_map(|seen| seen.gitlinks()).collect();
+        let mut findings = self.start_up.findings(&self.reach, self.care.covers);
+        for (index, now) in after.iter().enumerate() {
+            // Places keep their order; those that came later follow.
+            match self.before.get(index) {
+                Some(then) if Arc::ptr_eq(then, now) => {}
+                Some(then) => {
+                    findings.extend(compare::findings(then, now, self.care, &self.reach));
+                }
+                // One that the user made between two runs.
+                None if !named.contains(&&now.folder) && now.is_older_than(self.began) => {}
+                None => {
+                    let nothing = Seen::nothing(&now.folder);
+                    findings.extend(compare::findings(&nothing, now, self.care, &self.reach));
+                }
+            }
+        }
+        // What cannot be entered cannot be judged: it looks as if everything in it were gone.
+        let is_mode =
+            |finding: &compare::Finding| matches!(finding.remedy, compare::Remedy::Mode(_));
+        if findings.iter().any(is_mode) {
+            findings.retain(is_mode);
+        }
+        findings
+    }
+
+    /// Mends once more when a run is over, whose first process this is: at once if it may still have
+    /// been at work, or beside what follows.
+    pub(crate) fn see_off(self, first: OwnedFd, leaving: Leaving) {
+        let pending = self.memory.pending();
+        let wait_and_mend = move || {
+            line::gone_within(&first, ENDS_WITHIN);
+            self.mend_and_keep();
+            drop(pending);
+        };
+        match (leaving, tokio::runtime::Handle::try_current()) {
+            (Leaving::Idle, Ok(runtime)) => drop(runtime.spawn_blocking(wait_and_mend)),
+            _ => wait_and_mend(),
+        }
+    }
+}
+
+/// In what state a run is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leaving {
+    /// It has ended and left nothing running.
+    Idle,
+    /// Something of it may be at work.
+    Busy,
+}
+
+/// Where git may be started: at the tops of roots, and in repositories further down.
+fn places(reach: &Reach, known: &[Known]) -> Vec<PathBuf> {
+    let tops = reach.roots().map(Path::to_path_buf);
+    tops.chain(known.iter().filter_map(Known::work_tree))
+        .collect()
+}
+
+/// Looks at places, and at those that the indexes there name.
+fn look(reach: &Reach, places: Vec<PathBuf>, memory: &Memory) -> Vec<Arc<Seen>> {
+    let mut seen: Vec<Arc<Seen>> = Vec::new();
+    let mut waiting = std::collections::VecDeque::from(places);
+    while let Some(place) = waiting.pop_front() {
+        if seen.len() >= MOST_PLACES {
+            break;
+        }
+        if seen.iter().any(|known| known.folder == place) || !reach.holds(&place) {
+            continue;
+        }
+        let one = memory.look(reach, &place);
+        waiting.extend(one.gitlinks().cloned());
+        seen.push(one);
+    }
+    seen
+}
+
+/// Does something as a user, on a thread of its own if that is somebody else.
+fn as_somebody<T: Send + Default>(owner: &Identity, what: impl FnOnce() -> T + Send) -> T {
+    if account::own_uid() == owner.uid {
+        return what();
+    }
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| -> io::Result<T> {
+            privilege::become_user(owner.uid, owner.gid, owner.groups.as_deref())?;
+            Ok(what())
+        });
+        // A thread that could not become that user has done nothing.
+        thread.join().ok().and_then(Result::ok).unwrap_or_default()
+    })
+}

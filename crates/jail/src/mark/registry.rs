@@ -1,0 +1,172 @@
+//! The registry: a folder of the harness's own, out of reach of commands, that says which marks
+//! there are and who needs them.
+//!
+//! Each writable root with marks in it has a record there. Whoever needs its marks holds a shared
+//! lock on it, which the kernel drops however the holder dies. Whoever ends tries to lock it alone:
+//! if that works nobody needs the marks any more, and they go, with the record. A record that
+//! nobody has locked was left by a power failure or by killing everything, and goes at the next
+//! start of anything that uses the registry.
+
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::entry::{self, Step};
+use super::{Certainty, presence};
+
+/// How records are named.
+pub(super) const RECORD: &str = "root-";
+
+/// The file whose lock is the turn to make marks.
+const TURN: &str = "turn";
+
+/// How long a record's lock is waited for. Whoever removes marks holds it for a moment.
+const TRIES: u32 = 4000;
+const PAUSE: Duration = Duration::from_micros(500);
+
+/// The registry.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    pub(super) folder: OwnedFd,
+}
+
+impl Registry {
+    /// Opens the registry in a folder, which is made if need be.
+    pub(crate) fn open(folder: &Path) -> io::Result<Self> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
+        Self::open_existing(folder)
+    }
+
+    /// The same, where nothing shall be made.
+    pub(super) fn open_existing(folder: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self {
+            folder: rustix::fs::open(folder, flags, Mode::empty())?,
+        })
+    }
+
+    /// Takes hold of the record of a root: no mark in it is removed from now on by anybody who
+    /// shares this registry.
+    pub(super) fn hold(&self, record: &str) -> io::Result<File> {
+        for _ in 0..TRIES {
+            let file = self.open_record(record, OFlags::CREATE)?;
+            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
+                // It may have been removed between the opening and the lock.
+                Ok(()) if rustix::fs::fstat(&file)?.st_nlink > 0 => return Ok(file),
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK) => std::thread::sleep(PAUSE),
+                Err(_) => return Err(io::Error::from_raw_os_error(libc::ENOLCK)),
+            }
+        }
+        Err(io::Error::from_raw_os_error(libc::EBUSY))
+    }
+
+    /// Waits until nobody else makes marks, and keeps others waiting. Nothing if somebody takes too
+    /// long over it: two that make the same mark may then both take it for somebody's, and protect
+    /// it all the same.
+    pub(super) fn turn_to_make(&self) -> Option<File> {
+        let file = self.open_record(TURN, OFlags::CREATE).ok()?;
+        for _ in 0..TRIES {
+            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Some(file),
+                Err(Errno::WOULDBLOCK) => std::thread::sleep(PAUSE),
+                Err(_) => return None,
+            }
+        }
+        None
+    }
+
+    /// Removes the marks of a record, and the record, unless somebody needs them.
+    pub(crate) fn release(&self, record: &str) {
+        if !record.starts_with(RECORD) {
+            return;
+        }
+        // What cannot be done now is done at the next start.
+        let _ = self.try_release(record);
+    }
+
+    fn try_release(&self, record: &str) -> io::Result<()> {
+        let mut file = self.open_record(record, OFlags::empty())?;
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        if rustix::fs::fstat(&file)?.st_nlink == 0 {
+            return Ok(());
+        }
+        let mut staying = Vec::new();
+        for (path, certainty) in marks_in(&mut file)? {
+            if super::remove(&path, certainty).is_err() {
+                staying.extend(entry::line(step_of(certainty), &path));
+            }
+        }
+        if staying.is_empty() {
+            rustix::fs::unlinkat(&self.folder, record, AtFlags::empty())?;
+        } else {
+            file.set_len(0)?;
+            file.write_all(&staying)?;
+        }
+        Ok(())
+    }
+
+    /// Removes what nobody needs: marks and notes of those that are gone.
+    pub(crate) fn sweep(&self) {
+        for name in self.names() {
+            if name.starts_with(RECORD) {
+                self.release(&name);
+            } else {
+                presence::forget_if_gone(self, &name);
+            }
+        }
+    }
+
+    /// The names of everything in the registry.
+    pub(super) fn names(&self) -> Vec<String> {
+        let Ok(entries) = rustix::fs::Dir::read_from(&self.folder) else {
+            return Vec::new();
+        };
+        entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned))
+            .filter(|name| !name.starts_with('.') && name != TURN)
+            .collect()
+    }
+
+    pub(super) fn open_record(&self, name: &str, more: OFlags) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
+        let mode = Mode::from_raw_mode(0o600);
+        Ok(rustix::fs::openat(&self.folder, name, flags, mode)?.into())
+    }
+}
+
+const fn step_of(certainty: Certainty) -> Step {
+    match certainty {
+        Certainty::Marked => Step::Made,
+        Certainty::Meant => Step::Meant,
+    }
+}
+
+/// The marks that a record knows.
+pub(super) fn marks_in(file: &mut File) -> io::Result<Vec<(PathBuf, Certainty)>> {
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)?;
+    Ok(entry::read(&text))
+}
+
+/// The name of a root's record. Two roots that happen to share one share their marks' fate, too.
+pub(super) fn record_of(root: &Path) -> String {
+    const START: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let bytes = root.as_os_str().as_bytes();
+    let hash = bytes.iter().fold(START, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(PRIME)
+    });
+    format!("{RECORD}{hash:016x}")
+}

@@ -1,0 +1,118 @@
+//! Files that run by themselves, in a workspace that is the user's home: none can be changed, and
+//! none that a run makes is there afterwards. Other files of the same kind are left alone.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ringfence_policy::permissions::{
+    Hold, START_UP_IN_HOME, START_UP_IN_ROOTS, SandboxPolicy, start_up_paths,
+};
+
+use crate::fence::{Fence, Where};
+use crate::scene::Scene;
+
+/// What there is before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    Nothing,
+    Everything,
+}
+
+/// The trials that a backend is up to: names of nothing cannot be held in a container, and without
+/// namespaces nothing is.
+pub fn names(at: Where) -> impl Iterator<Item = &'static str> {
+    let all = ["start_up_files", "start_up_files_that_exist"];
+    all.into_iter().filter(move |name| match at {
+        Where::Native | Where::Bubblewrap => true,
+        Where::Container => *name == "start_up_files_that_exist",
+        Where::Degraded => false,
+    })
+}
+
+pub fn named(name: &str) -> Option<Before> {
+    match name {
+        "start_up_files" => Some(Before::Nothing),
+        "start_up_files_that_exist" => Some(Before::Everything),
+        _ => None,
+    }
+}
+
+/// Every path of the tables that is not within another.
+fn paths() -> Vec<&'static str> {
+    let holds = [Hold::WhenAbsent, Hold::WhenThere];
+    let all = |table| {
+        holds
+            .into_iter()
+            .flat_map(move |hold| start_up_paths(table, hold))
+    };
+    let mut paths: Vec<_> = all(START_UP_IN_HOME)
+        .chain(all(START_UP_IN_ROOTS))
+        .collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths
+}
+
+fn policy(workspace: &Path) -> SandboxPolicy {
+    let mut sandbox = SandboxPolicy::workspace_write(workspace);
+    for (hold, list) in [
+        (Hold::WhenAbsent, &mut sandbox.protected_paths),
+        (Hold::WhenThere, &mut sandbox.watched_paths),
+    ] {
+        list.extend(start_up_paths(START_UP_IN_HOME, hold).map(|path| workspace.join(path)));
+    }
+    sandbox
+}
+
+pub async fn try_here(scene: Scene, at: Where, before: Before) -> Option<String> {
+    let home = scene.workspace();
+    let at_home = |path: &str| home.join(path);
+    if before == Before::Everything {
+        for path in paths() {
+            let path = at_home(path);
+            fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+            if !path.exists() {
+                fs::write(&path, "mine\n").expect("file");
+            }
+        }
+    }
+    for folder in [".config", ".local/share"] {
+        fs::create_dir_all(at_home(folder)).expect("folder");
+    }
+    scene.give_away();
+    let fence = Fence::with(&scene, at, policy(&home));
+    let mut script = String::new();
+    for path in paths() {
+        script += &format!(
+            "mkdir -p $(dirname {path}); echo evil > {path} || {{ mkdir -p {path}; echo evil > {path}/evil; }}\n\
+             mv {path} {path}.away; rm -f {path}; echo evil > {path}\n"
+        );
+    }
+    script += "mkdir -p .config/other .local/share/other; echo mine > .config/other/x; echo mine > .otherrc\n";
+    script += "echo mine > .local/share/other/x; exit 0\n";
+    let done = fence.run(&format!("exec 2>/dev/null\n{script}")).await;
+    drop(fence);
+    for path in paths() {
+        if let Some(evil) = evil_in(&at_home(path)) {
+            return Some(format!("PLANTED: {}\n{done}", evil.display()));
+        }
+        let is_there = at_home(path).symlink_metadata().is_ok();
+        if is_there != (before == Before::Everything) {
+            return Some(format!("{path} is there: {is_there}\n{done}"));
+        }
+    }
+    let harmed = [".config/other/x", ".local/share/other/x", ".otherrc"]
+        .into_iter()
+        .find(|path| fs::read_to_string(at_home(path)).ok().as_deref() != Some("mine\n"));
+    harmed.map(|path| format!("{path} was harmed\n{done}"))
+}
+
+/// The first file at or below a path that was written inside.
+fn evil_in(path: &Path) -> Option<PathBuf> {
+    if path.is_dir() {
+        let mut entries = fs::read_dir(path).ok()?.flatten();
+        return entries.find_map(|entry| evil_in(&entry.path()));
+    }
+    let text = fs::read_to_string(path).ok()?;
+    text.contains("evil").then(|| path.to_path_buf())
+}
