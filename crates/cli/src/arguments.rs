@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::verb::{
     audit, call, check, code, completions, config, doctor, respond, rules, run, script, session,
-    shell, tools, trust,
+    shell, status, tools, trust,
 };
 
 /// Runs commands inside a fence: judged, approved, confined, bounded and recorded.
@@ -27,6 +27,7 @@ Examples:
   ringfence code untrusted.ts             code in a process of its own
   ringfence script fix-tests.ts           a script that calls tools
   ringfence doctor                        what this machine can enforce
+  ringfence status                        which sessions live now, and what they hold
   ringfence audit verify                  whether the record is whole
 
 Exit codes: the command's own for `run`; 124 timed out, 125 ringfence failed, 126 refused or not
@@ -55,6 +56,8 @@ pub(crate) enum Verb {
     Tools(tools::Arguments),
     /// Report what this machine can enforce, and what it costs
     Doctor(doctor::Arguments),
+    /// List the sessions that live now, and the names that they hold
+    Status(status::Arguments),
     /// Look at the audit log
     Audit(audit::Arguments),
     /// Look at the configuration

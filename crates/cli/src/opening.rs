@@ -68,7 +68,8 @@ impl Places {
         let workspace = asked
             .canonicalize()
             .with_context(|| format!("the workspace {} cannot be used", asked.display()))?;
-        let projects = Project::around(&workspace, home.as_deref())?;
+        let projects =
+            Project::around(&workspace, home.as_deref()).with_context(|| hint(&workspace))?;
         Ok(Self {
             projects,
             config_home: below("RINGFENCE_CONFIG_HOME", "XDG_CONFIG_HOME", ".config"),
@@ -89,12 +90,23 @@ impl Places {
                 .as_ref()
                 .and_then(|home| existing(home.join("config.toml"))),
             project: None,
+            project_text: None,
             trust: Trust::Untrusted,
             projects: self.project_layers()?,
             workspace: self.workspace.clone(),
             home: self.home.clone(),
             environment: self.environment.clone(),
             flags,
+        })
+        .map_err(|errors| {
+            let of = |project: &&Project| {
+                let file = project.path(project::CONFIG);
+                errors.0.iter().any(|error| error.is_in(&file))
+            };
+            match self.projects.iter().find(of) {
+                Some(project) => anyhow::Error::new(errors).context(hint(&project.root)),
+                None => errors.into(),
+            }
         })?;
         Ok(resolved)
     }
@@ -119,7 +131,8 @@ impl Places {
                 Trust::Trusted => Layer::Project,
                 Trust::Untrusted => Layer::UntrustedProject,
             };
-            all.extend(rules::of_project(layer, project, &self.workspace)?);
+            let found = rules::of_project(layer, project, &self.workspace);
+            all.extend(found.with_context(|| hint(&project.root))?);
         }
         Ok(all)
     }
@@ -175,6 +188,16 @@ impl Places {
             state_dir: state.join("audit-state"),
         })
     }
+}
+
+/// What to do about a project's files that are in the way. A command may have made them.
+fn hint(root: &Path) -> String {
+    let folder = root.join(project::FOLDER);
+    format!(
+        "what this project brings cannot be used; mend it, or remove it with `rm -r {}` if it is not \
+         yours",
+        folder.display()
+    )
 }
 
 fn existing(path: PathBuf) -> Option<PathBuf> {

@@ -162,7 +162,10 @@ fn told(scene: &Scene<'_>, output: &str) -> Vec<Denial> {
     for line in output.lines() {
         let lower = line.to_lowercase();
         if let Some(at) = REFUSALS.iter().find_map(|refusal| lower.find(refusal)) {
-            let paths = paths_in(line, at, scene.cwd);
+            let mut paths = paths_in(line, at, scene.cwd);
+            // What is copied from elsewhere may be read: the refusal is about where it goes.
+            let roots = scene.sandbox.effective_writable_roots();
+            paths.sort_by_key(|path| !roots.iter().any(|root| path.starts_with(root)));
             found.extend(
                 paths
                     .iter()
@@ -245,6 +248,9 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
             evidence: Evidence::Output,
         });
     };
+    if let Some(denial) = no_repository(sandbox, root, path) {
+        return Some(denial);
+    }
     let mut all = sandbox.protected_paths.iter().chain(&sandbox.watched_paths);
     let protected = all.find(|protected| {
         let whole = root.join(protected);
@@ -273,6 +279,35 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
 fn git_setup(path: &Path, root: &Path) -> Option<PathBuf> {
     let mut names = GIT_SETUP.iter().map(|name| Path::new(".git").join(name));
     names.find(|name| is_in_a_repository_below(path, root, name))
+}
+
+/// What `git init` meets: where there is no repository, none can be made inside.
+fn no_repository(sandbox: &SandboxPolicy, root: &Path, path: &Path) -> Option<Denial> {
+    let git = root.join(".git");
+    if !path.starts_with(&git) || git.join("HEAD").exists() {
+        return None;
+    }
+    let names: Vec<String> = sandbox
+        .protected_paths
+        .iter()
+        .filter(|protected| protected.starts_with(".git"))
+        .map(|protected| format!("\"{}\"", protected.display()))
+        .collect();
+    (!names.is_empty()).then(|| Denial {
+        kind: DenialKind::Write,
+        subject: path.display().to_string(),
+        reason:
+            ".git is protected where there is no repository yet: one that a command makes can run \
+                 code outside the fence"
+                .to_owned(),
+        allow: format!(
+            "run `git init` in {} yourself, outside the fence; or \
+             `sandbox.unprotected_paths = [{}]`",
+            root.display(),
+            names.join(", ")
+        ),
+        evidence: Evidence::Output,
+    })
 }
 
 /// Whether a path is the same in a repository further down, or in a submodule's git folder, as a
@@ -407,7 +442,12 @@ mod tests {
             (
                 1,
                 "mkdir: cannot create directory ‘.git/x’: Permission denied",
-                vec![],
+                vec![(Write, "/work/p/.git/x")],
+            ),
+            (
+                128,
+                "fatal: cannot copy '/usr/share/git-core/templates/x' to '/work/p/.git/x': Read-only file system",
+                vec![(Write, "/work/p/.git/x")],
             ),
             (
                 1,

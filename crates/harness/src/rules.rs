@@ -42,8 +42,12 @@ pub enum Added {
 
 /// Reads a rules file; one that does not exist has no rules.
 pub fn read(layer: Layer, path: &Path) -> Result<RuleSet, RulesFileError> {
-    let text = read_text(path)?;
-    Ok(RuleSet::parse(layer, &path.display().to_string(), &text)?)
+    parse(layer, path, &read_text(path)?)
+}
+
+/// The rules of a file that was read already.
+pub fn parse(layer: Layer, path: &Path, text: &str) -> Result<RuleSet, RulesFileError> {
+    Ok(RuleSet::parse(layer, &path.display().to_string(), text)?)
 }
 
 /// The rules of a project, as it was read when its trust was looked up. Relative paths in them

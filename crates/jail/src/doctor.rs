@@ -89,11 +89,8 @@ pub async fn backends() -> Vec<BackendFinding> {
         Ok((version, cost)) => backend(Backend::Bubblewrap, State::Available, version, Some(cost)),
         Err(why) => backend(Backend::Bubblewrap, State::Optional, why.to_string(), None),
     };
-    let container = match tokio::task::spawn_blocking(|| container::find(None)).await {
-        Ok(Ok(found)) => {
-            let detail = format!("{} {} answers", found.engine.name(), found.version);
-            backend(Backend::Container, State::Available, detail, None)
-        }
+    let container = match tokio::task::spawn_blocking(container::look).await {
+        Ok(Ok(detail)) => backend(Backend::Container, State::Available, detail, None),
         Ok(Err(why)) => backend(Backend::Container, State::Optional, why.to_string(), None),
         Err(why) => backend(Backend::Container, State::Optional, why.to_string(), None),
     };

@@ -15,7 +15,7 @@ use tokio::io::unix::AsyncFd;
 
 use crate::backend::forked::Forked;
 use crate::error::LaunchError;
-use crate::warden::protocol::{self, Boot, Booted, Enclosure, Prepared};
+use crate::warden::protocol::{self, Boot, Booted, Enclosure, GOODBYE, Prepared};
 
 /// The program that serves as warden: this one again, or the `ringfence` program by its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(crate) struct Stage {
 /// Whether a warden has said that everything it started is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Farewell {
-    /// It has, by letting go of the line.
+    /// It has.
     Heard,
     /// It has not.
     Unheard,
@@ -195,26 +195,27 @@ impl Drop for Line {
         let Some(socket) = self.socket.take() else {
             return self.keeper.end(Farewell::Unheard);
         };
-        // The warden sees the end of the line, kills what it started, tidies up, lets go of the
-        // line itself, and exits. That last step takes the kernel ten milliseconds.
+        // The warden sees the end of the line, kills what it started, tidies up, says so, and exits.
+        // That last step takes the kernel ten milliseconds.
         let _ = rustix::net::shutdown(socket.get_ref(), rustix::net::Shutdown::Write);
         self.keeper.end(farewell(socket.get_ref()));
     }
 }
 
-/// Waits until the other end lets go of a line. Whatever was still on its way is dropped.
+/// Waits for the warden's last word. Whatever else was still on its way is dropped.
 fn farewell(socket: &OwnedFd) -> Farewell {
     let deadline = Instant::now() + PATIENCE;
+    let mut buffer = [0; GOODBYE.len()];
     loop {
-        match ringfence_confine::descriptor::receive(socket, &mut [0; 64]) {
-            Ok(message) if message.length == 0 && message.descriptors.is_empty() => {
-                return Farewell::Heard;
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            // A message that is too long for this, too, is none that matters any more.
+        match ringfence_confine::descriptor::receive(socket, &mut buffer) {
+            Ok(message) if buffer[..message.length] == *GOODBYE => return Farewell::Heard,
+            // It is gone, and has not said so.
+            Ok(message) if message.length == 0 => return Farewell::Unheard,
+            // A message that is longer is another one.
             Ok(_) => continue,
             Err(error) if error.kind() == io::ErrorKind::InvalidData => continue,
-            Err(_) => return Farewell::Heard,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(_) => return Farewell::Unheard,
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() || !is_readable_within(socket, left) {
@@ -243,12 +244,21 @@ pub(crate) fn gone_within(pidfd: &OwnedFd, limit: Duration) -> bool {
 }
 
 fn is_readable_within(descriptor: &OwnedFd, limit: Duration) -> bool {
-    let limit = Timespec {
-        tv_sec: limit.as_secs().cast_signed(),
-        tv_nsec: limit.subsec_nanos().into(),
-    };
-    let mut polled = [PollFd::new(descriptor, PollFlags::IN)];
-    matches!(rustix::event::poll(&mut polled, Some(&limit)), Ok(1))
+    let deadline = Instant::now() + limit;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = Timespec {
+            tv_sec: left.as_secs().cast_signed(),
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        let mut polled = [PollFd::new(descriptor, PollFlags::IN)];
+        match rustix::event::poll(&mut polled, Some(&left)) {
+            // A signal to us says nothing of the other: whoever takes it for impatience kills a
+            // warden that is tidying up.
+            Err(rustix::io::Errno::INTR) => {}
+            other => return matches!(other, Ok(1)),
+        }
+    }
 }
 
 /// Puts a descriptor under the reactor's eye.

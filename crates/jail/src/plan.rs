@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ringfence_policy::permissions::{
-    ControlGroups, Limits, Network, SandboxMode, SandboxPolicy, TmpPolicy,
+    ControlGroups, Limits, Network, PROTECTED_WHEN_THERE, SandboxMode, SandboxPolicy, TmpPolicy,
 };
 
 use crate::error::LaunchError;
@@ -161,7 +161,17 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
         .denied_reads
         .iter()
         .filter_map(|path| in_a_root(path, &roots));
-    let protected = sandbox.protected_paths.iter().map(|path| {
+    let (when_there, always): (Vec<_>, Vec<_>) = sandbox.protected_paths.iter().partition(|path| {
+        PROTECTED_WHEN_THERE
+            .iter()
+            .any(|name| *path == Path::new(name))
+    });
+    let there = roots
+        .iter()
+        .flat_map(|(_, root)| when_there.iter().map(move |path| root.join(path)))
+        // A link, or a file, has nothing in it that counts.
+        .filter(|path| path.symlink_metadata().is_ok_and(|found| found.is_dir()));
+    let protected = always.into_iter().map(|path| {
         let moved = path
             .is_absolute()
             .then(|| in_a_root(path, &roots))
@@ -173,7 +183,11 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
         unix_sockets.push(RawPath::from(resolved(path)?.as_path()));
     }
     Ok(Fence {
-        protected: protected.chain(in_roots).map(|path| tidy(&path)).collect(),
+        protected: protected
+            .chain(in_roots)
+            .chain(there)
+            .map(|path| tidy(&path))
+            .collect(),
         writable: roots
             .iter()
             .map(|(_, root)| RawPath::from(root.as_path()))

@@ -157,6 +157,11 @@ impl Drop for Podman {
             // Files of other ids in the user's namespace.
             let store = self.store();
             let _ = self.run(&["unshare", "rm", "-rf", &store.display().to_string()]);
+            // For an ordinary user a process of Podman's keeps the namespaces, and would for ever.
+            let pause = self.folder.join("runtime/libpod/tmp/pause.pid");
+            if let Ok(pid) = fs::read_to_string(pause) {
+                let _ = self.command("kill").arg(pid.trim()).status();
+            }
         } else {
             let overlay = self.store().join("overlay");
             let _ = Command::new("umount")

@@ -13,6 +13,7 @@ pub(crate) mod run;
 pub(crate) mod script;
 pub(crate) mod session;
 pub(crate) mod shell;
+pub(crate) mod status;
 mod suggest;
 pub(crate) mod tools;
 pub(crate) mod trust;
@@ -36,6 +37,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         Verb::Respond(arguments) => respond::serve(arguments).await,
         Verb::Tools(arguments) => tools::serve(&arguments),
         Verb::Doctor(arguments) => doctor::serve(&arguments).await,
+        Verb::Status(arguments) => status::serve(&arguments),
         Verb::Audit(arguments) => audit::serve(&arguments),
         Verb::Config(arguments) => config::serve(&arguments),
         Verb::Rules(arguments) => rules::serve(&arguments),

@@ -115,6 +115,7 @@ pub(crate) async fn stop_on_signal<T>(cancel: &Cancel) -> Result<T> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
+    let mut quit = signal(SignalKind::quit())?;
     let mut stop = signal(SignalKind::from_raw(STOP))?;
     loop {
         tokio::select! {
@@ -127,6 +128,7 @@ pub(crate) async fn stop_on_signal<T>(cancel: &Cancel) -> Result<T> {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
+            _ = quit.recv() => {}
         }
         cancel.cancel();
     }

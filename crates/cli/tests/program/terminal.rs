@@ -92,6 +92,18 @@ impl OnTerminal {
         self.terminal.write_all(key.as_bytes()).unwrap();
     }
 
+    /// Closes the window.
+    pub fn close(self) -> Child {
+        drop((self.terminal, self.inner));
+        self.child
+    }
+
+    /// Looks at it no more, and leaves it open.
+    pub fn leave(self) -> Child {
+        std::mem::forget((self.terminal, self.inner));
+        self.child
+    }
+
     pub fn end(self) -> (Option<i32>, String) {
         let (code, seen, _) = self.end_and_mode();
         (code, seen)

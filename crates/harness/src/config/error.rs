@@ -2,11 +2,18 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 use super::origin::Origin;
+
+impl ConfigError {
+    /// Whether it is in this file.
+    pub fn is_in(&self, path: &Path) -> bool {
+        self.to_string().starts_with(&path.display().to_string())
+    }
+}
 
 /// One thing that is wrong.
 #[derive(Debug, Error)]

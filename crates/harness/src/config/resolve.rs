@@ -82,7 +82,11 @@ pub fn resolve(sources: &Sources) -> Result<Resolved, ConfigErrors> {
     }
     if let Some(file) = &sources.project {
         let root = file.parent().and_then(Path::parent);
-        let entries = layer::file(file, &Bases { start: root, home }, &mut errors);
+        let bases = Bases { start: root, home };
+        let entries = match &sources.project_text {
+            Some(text) => layer::text(file, text, &bases, &mut errors),
+            None => layer::file(file, &bases, &mut errors),
+        };
         match sources.trust {
             Trust::Trusted => resolved.put(entries),
             Trust::Untrusted => resolved.put_tighter(entries, &sources.workspace),

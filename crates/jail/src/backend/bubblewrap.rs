@@ -3,10 +3,11 @@
 //!
 //! One `bwrap` holds the session: its network, IPC, `/tmp` and `/dev`, with a warden inside. Each
 //! run gets another one, nested, with its PID namespace and its mounts (`warden/bubblewrap.rs`).
-//! Landlock, seccomp, limits, placeholders, reaping and reports are the same code as elsewhere.
+//! Landlock, seccomp, limits, marks, reaping and reports are the same code as elsewhere.
 
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -38,17 +39,21 @@ pub(crate) async fn open(
     let program = File::open(program.path()).map_err(LaunchError::Warden)?;
     let child = Command::new(bwrap)
         .args(arguments(&boot.world, rustix::process::geteuid().is_root()))
+        .arg("--new-session")
         // The warden's program is its standard output until it has been executed: a descriptor
         // that needs no name inside.
         .args(["--", "/proc/self/fd/1", WARDEN_ARGUMENT])
         .env_clear()
         .current_dir("/")
+        // What is pressed at the user's terminal is not meant for `bwrap` either, which waits for the
+        // warden outside of its namespaces.
+        .process_group(0)
         .stdin(Stdio::from(theirs))
         .stdout(Stdio::from(program))
         .stderr(Stdio::piped())
         .spawn()
         .map_err(LaunchError::Warden)?;
-    let keeper = Box::new(BwrapKeeper(ChildKeeper::new(child)));
+    let keeper = Box::new(BwrapKeeper(ChildKeeper::new(child, boot)));
     Line::open(ours, keeper, boot, first).await
 }
 

@@ -2,14 +2,16 @@
 //! the harness.
 
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use ringfence_confine::{descriptor, process};
 
 use crate::error::LaunchError;
 use crate::line::{Farewell, Keeper, Line, WardenProgram};
+use crate::mark;
 use crate::warden::WARDEN_ARGUMENT;
-use crate::warden::protocol::{Boot, Enclosure};
+use crate::warden::protocol::{Boot, Enclosure, RawPath};
 
 /// Starts a warden and has it make its world.
 pub(crate) async fn open(
@@ -20,7 +22,9 @@ pub(crate) async fn open(
     if let WardenProgram::Forked(forked) = program
         && let Some((line, child)) = forked.take()
     {
-        return Line::open(line, Box::new(ForkKeeper(child)), boot, first).await;
+        let marks = boot.marks.as_ref().map(RawPath::to_path);
+        let keeper = Box::new(ForkKeeper { child, marks });
+        return Line::open(line, keeper, boot, first).await;
     }
     let (ours, theirs) = descriptor::socket_pair().map_err(LaunchError::Warden)?;
     let child = Command::new(program.path())
@@ -33,48 +37,73 @@ pub(crate) async fn open(
         .stderr(Stdio::null())
         .spawn()
         .map_err(LaunchError::Warden)?;
-    Line::open(ours, Box::new(ChildKeeper::new(child)), boot, first).await
+    Line::open(ours, Box::new(ChildKeeper::new(child, boot)), boot, first).await
 }
 
 /// A warden, or what it was started by, that is a child of ours.
-pub(crate) struct ChildKeeper(Option<Child>);
+pub(crate) struct ChildKeeper {
+    child: Option<Child>,
+    marks: Option<PathBuf>,
+}
 
 impl ChildKeeper {
-    pub(crate) fn new(child: Child) -> Self {
-        Self(Some(child))
+    pub(crate) fn new(child: Child, boot: &Boot) -> Self {
+        Self {
+            child: Some(child),
+            marks: boot.marks.as_ref().map(RawPath::to_path),
+        }
     }
 
     /// The child, unless its end has come.
     pub(crate) fn child(&mut self) -> Option<&mut Child> {
-        self.0.as_mut()
+        self.child.as_mut()
     }
 }
 
 impl Keeper for ChildKeeper {
     fn end(&mut self, farewell: Farewell) {
-        if let Some(mut child) = self.0.take() {
-            if farewell == Farewell::Unheard {
-                let _ = child.kill();
-            }
-            bury(move || {
+        let Some(mut child) = self.child.take() else {
+            return;
+        };
+        match farewell {
+            Farewell::Heard => bury(move || {
                 let _ = child.wait();
-            });
+            }),
+            Farewell::Unheard => {
+                let _ = child.kill();
+                let _ = child.wait();
+                tidy_up_after(self.marks.as_deref());
+            }
         }
     }
 }
 
 /// A warden that was forked.
-struct ForkKeeper(process::Child);
+struct ForkKeeper {
+    child: process::Child,
+    marks: Option<PathBuf>,
+}
 
 impl Keeper for ForkKeeper {
     fn end(&mut self, farewell: Farewell) {
-        if farewell == Farewell::Unheard {
-            let _ = process::kill(&self.0.pidfd);
+        let pid = self.child.pid;
+        match farewell {
+            Farewell::Heard => bury(move || {
+                let _ = process::wait_pid(pid);
+            }),
+            Farewell::Unheard => {
+                let _ = process::kill(&self.child.pidfd);
+                let _ = process::wait_pid(pid);
+                tidy_up_after(self.marks.as_deref());
+            }
         }
-        let pid = self.0.pid;
-        bury(move || {
-            let _ = process::wait_pid(pid);
-        });
+    }
+}
+
+/// Tidies up in the place of a warden that could not.
+fn tidy_up_after(marks: Option<&Path>) {
+    if let Some(marks) = marks {
+        mark::sweep(marks);
     }
 }
 

@@ -1,16 +1,16 @@
 //! What one run, or one session's container, holds: its locks on records, and the marks that it
 //! makes under them.
 
+use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::{self, Write};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use ringfence_confine::descriptor;
 
-use super::entry::{self, Step};
-use super::registry::{Registry, marks_in, record_of};
-use super::{Certainty, Made};
+use super::Made;
+use super::registry::{Registry, Release, line, marks_in, record_of};
 
 /// Where marks are written down, and who is told of it: somebody who outlives the holder, and then
 /// releases what it held.
@@ -23,15 +23,13 @@ pub(crate) struct Ledger<'a> {
 pub(crate) struct Holdings<'a> {
     ledger: &'a Ledger<'a>,
     held: Vec<Record>,
-    /// Who has this makes marks: nobody else sees a folder that is not marked yet.
-    making: Option<File>,
 }
 
 /// A record that is held.
 struct Record {
     root: PathBuf,
     file: File,
-    /// The marks that it knew when it was taken hold of, or that were made since.
+    /// The names that are written down in it, as far as we have seen.
     known: Vec<PathBuf>,
 }
 
@@ -48,7 +46,6 @@ impl<'a> Holdings<'a> {
         Self {
             ledger,
             held: Vec::new(),
-            making: None,
         }
     }
 
@@ -60,11 +57,6 @@ impl<'a> Holdings<'a> {
             .collect()
     }
 
-    /// Has made what was to be made.
-    pub(crate) fn let_others_make(&mut self) {
-        self.making = None;
-    }
-
     /// Makes a mark in a root, or joins one that is there. `path` is where it is; `folder` and
     /// `name` are the same place as it is reached from here.
     pub(crate) fn hold(
@@ -74,35 +66,17 @@ impl<'a> Holdings<'a> {
         name: &Path,
         path: &Path,
     ) -> io::Result<Held> {
-        let registry = self.registry()?;
-        let making = &mut self.making;
         let record = lock(&mut self.held, self.ledger, root)?;
-        if !record.knows(path) && making.is_none() {
-            *making = registry.turn_to_make();
-            record.look_again()?;
+        if !record.known.iter().any(|known| known == path) {
+            // Before anything is made, so that it is found however this goes on. One call, at the end
+            // of the file: others may be writing.
+            record.file.write_all(&line(path))?;
+            record.known.push(path.to_path_buf());
         }
-        let known = record.knows(path);
-        if !known {
-            // Before anything is made, so that it is found however this goes on.
-            record.write(Step::Meant, path)?;
-        }
-        match super::make(folder, name)? {
-            Made::Mark(mark) if known => Ok(Held::Mark(mark)),
-            Made::Mark(mark) => {
-                record.write(Step::Made, path)?;
-                record.known.push(path.to_path_buf());
-                Ok(Held::Mark(mark))
-            }
-            Made::Existing => {
-                record.write(Step::Dropped, path)?;
-                Ok(Held::Existing)
-            }
-        }
-    }
-
-    fn registry(&self) -> io::Result<&'a Registry> {
-        let lacking = || io::Error::from_raw_os_error(libc::ENOLCK);
-        self.ledger.registry.ok_or_else(lacking)
+        Ok(match super::make(folder, name)? {
+            Made::Mark(mark) => Held::Mark(mark),
+            Made::Existing => Held::Existing,
+        })
     }
 }
 
@@ -126,45 +100,47 @@ impl Record {
         let registry = ledger.registry.ok_or_else(lacking)?;
         let name = record_of(root);
         descriptor::send(&ledger.survivor, name.as_bytes(), &[])?;
-        let mut record = Self {
+        let mut file = registry.hold(&name)?;
+        Ok(Self {
             root: root.to_path_buf(),
-            file: registry.hold(&name)?,
-            known: Vec::new(),
-        };
-        record.look_again()?;
-        Ok(record)
-    }
-
-    /// Looks what marks there are by now.
-    fn look_again(&mut self) -> io::Result<()> {
-        self.file.rewind()?;
-        let marks = marks_in(&mut self.file)?.into_iter();
-        let made = marks.filter(|(_, certainty)| *certainty == Certainty::Marked);
-        self.known = made.map(|(path, _)| path).collect();
-        Ok(())
-    }
-
-    fn knows(&self, path: &Path) -> bool {
-        self.known.iter().any(|known| known == path)
-    }
-
-    fn write(&mut self, step: Step, path: &Path) -> io::Result<()> {
-        // One call, at the end of the file: others may be writing.
-        self.file.write_all(&entry::line(step, path))
+            known: marks_in(&mut file)?,
+            file,
+        })
     }
 }
 
-/// Releases what a holder that has ended told of.
-pub(crate) fn release_all(survivor: &OwnedFd, registry: &Registry) {
-    let mut buffer = [0; 256];
-    loop {
-        match descriptor::receive(survivor, &mut buffer) {
-            Ok(message) if message.length > 0 => {
-                if let Ok(record) = std::str::from_utf8(&buffer[..message.length]) {
-                    registry.release(record);
+/// What holders that have ended have left, until it is released: somebody else may need it, or those
+/// that died with a holder may take a moment to let go.
+pub(crate) struct Estate<'a> {
+    registry: Option<&'a Registry>,
+    records: BTreeSet<String>,
+}
+
+impl<'a> Estate<'a> {
+    pub(crate) fn new(registry: Option<&'a Registry>) -> Self {
+        let records = BTreeSet::new();
+        Self { registry, records }
+    }
+
+    /// Takes over what a holder that has ended told of.
+    pub(crate) fn take_over(&mut self, told: &OwnedFd) {
+        let mut buffer = [0; 256];
+        loop {
+            match descriptor::receive(told, &mut buffer) {
+                Ok(message) if message.length > 0 => {
+                    let record = String::from_utf8_lossy(&buffer[..message.length]);
+                    self.records.insert(record.into_owned());
                 }
+                _ => return,
             }
-            _ => return,
+        }
+    }
+
+    /// Releases what nobody holds any more.
+    pub(crate) fn release(&mut self) {
+        if let Some(registry) = self.registry {
+            self.records
+                .retain(|record| registry.release(record) == Release::Held);
         }
     }
 }

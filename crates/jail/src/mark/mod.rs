@@ -8,7 +8,6 @@
 //!
 //! Which marks there are, and who needs them, is in the `registry`, out of reach of commands.
 
-mod entry;
 mod holdings;
 mod presence;
 mod registry;
@@ -16,11 +15,12 @@ mod registry;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
+use std::time::Duration;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, StatxFlags, Timespec, Timestamps};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
-pub(crate) use holdings::{Held, Holdings, Ledger, release_all};
+pub(crate) use holdings::{Estate, Held, Holdings, Ledger};
 pub(crate) use presence::Attendance;
 pub use presence::{LiveSession, sessions};
 pub(crate) use registry::Registry;
@@ -29,6 +29,10 @@ pub(crate) use registry::Registry;
 /// less of it.
 const SECONDS: i64 = 1_380_535_878;
 const NANOSECONDS: i64 = 314_159_000;
+
+/// The mode that a mark is made with, which nobody gives to a folder: it is known from its first
+/// moment on, and gets its time in the next one.
+const UNFINISHED: u32 = 0o1700;
 
 /// What marks were once: sockets that nobody listens on, with a mode that nobody gives to one.
 const OLD_MODE: u32 = 0o1000;
@@ -50,13 +54,32 @@ fn is_one(stat: &Stat) -> bool {
 
 fn is_marked(stat: &Stat) -> bool {
     let nanoseconds = i64::try_from(stat.st_mtime_nsec).unwrap_or(-1);
+    let has_the_time = stat.st_mtime == SECONDS && [NANOSECONDS, 0].contains(&nanoseconds);
     FileType::from_raw_mode(stat.st_mode).is_dir()
-        && stat.st_mtime == SECONDS
-        && [NANOSECONDS, 0].contains(&nanoseconds)
+        && (has_the_time || stat.st_mode & 0o7777 == UNFINISHED)
 }
 
 fn is_old(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::Socket && stat.st_mode & 0o7777 == OLD_MODE
+}
+
+/// How long those that died with a warden may take to let go of what they held.
+const SWEEPS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Removes what nobody needs any more, after somebody who should have done so was killed.
+pub(crate) fn sweep(registry: &Path) {
+    let Ok(registry) = Registry::open_existing(registry) else {
+        return;
+    };
+    for _ in 0..SWEEPS {
+        registry.sweep();
+        // What is left is held by others, or by somebody who is dying.
+        if registry.names().is_empty() {
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 /// What making a mark came to.
@@ -69,9 +92,9 @@ enum Made {
 
 /// Makes a mark, unless something is there.
 fn make(folder: BorrowedFd<'_>, name: &Path) -> io::Result<Made> {
-    // Twice: the first may find a mark of the old kind, or one that goes away.
+    // More than once: the first may find a mark of the old kind, or one that goes away.
     for _ in 0..3 {
-        match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o777)) {
+        match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(UNFINISHED)) {
             Ok(()) => return finish(folder, name).map(Made::Mark),
             Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
@@ -93,18 +116,18 @@ fn make(folder: BorrowedFd<'_>, name: &Path) -> io::Result<Made> {
     Err(io::Error::from_raw_os_error(libc::EBUSY))
 }
 
-/// Makes a mark of a folder that has just been made.
+/// Gives a folder that has just been made to whoever owns the one around it, and the time and the
+/// mode that it shall have.
 fn finish(folder: BorrowedFd<'_>, name: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::openat(folder, name, flags, Mode::empty())?;
     if rustix::process::geteuid().is_root() {
-        // Whoever owns the folder around it can fill it.
         let around = rustix::fs::fstat(folder)?;
         let (uid, gid) = (around.st_uid, around.st_gid);
         if uid != 0 {
             let owner = Some(rustix::process::Uid::from_raw(uid));
             let group = Some(rustix::process::Gid::from_raw(gid));
-            rustix::fs::chownat(&made, "", owner, group, AtFlags::EMPTY_PATH)?;
+            rustix::fs::fchown(&made, owner, group)?;
         }
     }
     let moment = Timespec {
@@ -115,30 +138,22 @@ fn finish(folder: BorrowedFd<'_>, name: &Path) -> io::Result<OwnedFd> {
         last_access: moment,
         last_modification: moment,
     };
-    rustix::fs::utimensat(folder, name, &times, AtFlags::SYMLINK_NOFOLLOW)?;
+    rustix::fs::futimens(&made, &times)?;
+    let umask = rustix::process::umask(Mode::from_raw_mode(0o022));
+    rustix::process::umask(umask);
+    rustix::fs::fchmod(&made, Mode::from_raw_mode(0o777) & !umask)?;
     Ok(made)
 }
 
-/// How sure it is that a folder was made by us.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Certainty {
-    /// It was made a mark.
-    Marked,
-    /// It was about to be: whoever did it may have been stopped before the time was set.
-    Meant,
-}
-
 /// Removes a mark, if it still is one. An error means that it stays although it is ours.
-fn remove(path: &Path, certainty: Certainty) -> io::Result<()> {
+fn remove(path: &Path) -> io::Result<()> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(opened) => opened,
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    let ours = is_marked(&rustix::fs::fstat(&opened)?)
-        || (certainty == Certainty::Meant && is_untouched(&opened));
-    if !ours {
+    if !is_marked(&rustix::fs::fstat(&opened)?) {
         return Ok(());
     }
     match rustix::fs::unlinkat(CWD, path, AtFlags::REMOVEDIR) {
@@ -146,16 +161,6 @@ fn remove(path: &Path, certainty: Certainty) -> io::Result<()> {
         Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(()),
         Err(error) => Err(error.into()),
     }
-}
-
-/// Whether nothing was ever put into a folder.
-fn is_untouched(folder: &OwnedFd) -> bool {
-    let wanted = StatxFlags::BTIME | StatxFlags::MTIME;
-    rustix::fs::statx(folder, "", AtFlags::EMPTY_PATH, wanted).is_ok_and(|stat| {
-        StatxFlags::from_bits_retain(stat.stx_mask).contains(wanted)
-            && (stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)
-                == (stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec)
-    })
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::{AtFlags, FlockOperation, OFlags};
 use serde::{Deserialize, Serialize};
 
-use super::Certainty;
 use super::registry::{RECORD, Registry, marks_in};
 
 /// How notes are named.
@@ -158,12 +157,8 @@ fn held(registry: &Registry) -> Vec<HeldMarks> {
             let mut file = registry.open_record(&name, OFlags::empty()).ok()?;
             let node = file.metadata().ok()?.ino();
             let known = marks_in(&mut file).ok()?.into_iter();
-            let made = known.filter(|(_, certainty)| *certainty == Certainty::Marked);
             Some(HeldMarks {
-                marks: made
-                    .map(|(path, _)| path)
-                    .filter(|path| super::is_at(path))
-                    .collect(),
+                marks: known.filter(|path| super::is_at(path)).collect(),
                 holders: holders(&locks, node),
             })
         })

@@ -7,10 +7,11 @@
 //! nobody has locked was left by a power failure or by killing everything, and goes at the next
 //! start of anything that uses the registry.
 
+use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,18 +19,23 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::entry::{self, Step};
-use super::{Certainty, presence};
+use super::presence;
 
 /// How records are named.
 pub(super) const RECORD: &str = "root-";
 
-/// The file whose lock is the turn to make marks.
-const TURN: &str = "turn";
-
 /// How long a record's lock is waited for. Whoever removes marks holds it for a moment.
 const TRIES: u32 = 4000;
 const PAUSE: Duration = Duration::from_micros(500);
+
+/// What came of releasing a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Release {
+    /// Nothing is left to do.
+    Done,
+    /// Somebody needs it.
+    Held,
+}
 
 /// The registry.
 #[derive(Debug)]
@@ -71,28 +77,16 @@ impl Registry {
         Err(io::Error::from_raw_os_error(libc::EBUSY))
     }
 
-    /// Waits until nobody else makes marks, and keeps others waiting. Nothing if somebody takes too
-    /// long over it: two that make the same mark may then both take it for somebody's, and protect
-    /// it all the same.
-    pub(super) fn turn_to_make(&self) -> Option<File> {
-        let file = self.open_record(TURN, OFlags::CREATE).ok()?;
-        for _ in 0..TRIES {
-            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Some(file),
-                Err(Errno::WOULDBLOCK) => std::thread::sleep(PAUSE),
-                Err(_) => return None,
-            }
-        }
-        None
-    }
-
     /// Removes the marks of a record, and the record, unless somebody needs them.
-    pub(crate) fn release(&self, record: &str) {
+    pub(crate) fn release(&self, record: &str) -> Release {
         if !record.starts_with(RECORD) {
-            return;
+            return Release::Done;
         }
-        // What cannot be done now is done at the next start.
-        let _ = self.try_release(record);
+        match self.try_release(record) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Release::Held,
+            // What cannot be done now is done at the next start.
+            _ => Release::Done,
+        }
     }
 
     fn try_release(&self, record: &str) -> io::Result<()> {
@@ -102,9 +96,9 @@ impl Registry {
             return Ok(());
         }
         let mut staying = Vec::new();
-        for (path, certainty) in marks_in(&mut file)? {
-            if super::remove(&path, certainty).is_err() {
-                staying.extend(entry::line(step_of(certainty), &path));
+        for path in marks_in(&mut file)? {
+            if super::remove(&path).is_err() {
+                staying.extend(line(&path));
             }
         }
         if staying.is_empty() {
@@ -135,7 +129,7 @@ impl Registry {
         entries
             .flatten()
             .filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned))
-            .filter(|name| !name.starts_with('.') && name != TURN)
+            .filter(|name| !name.starts_with('.'))
             .collect()
     }
 
@@ -146,18 +140,24 @@ impl Registry {
     }
 }
 
-const fn step_of(certainty: Certainty) -> Step {
-    match certainty {
-        Certainty::Marked => Step::Made,
-        Certainty::Meant => Step::Meant,
-    }
+/// The line for a mark: its path, ended by a NUL since it may hold anything else.
+pub(super) fn line(path: &Path) -> Vec<u8> {
+    [path.as_os_str().as_bytes(), b"\0"].concat()
 }
 
-/// The marks that a record knows.
-pub(super) fn marks_in(file: &mut File) -> io::Result<Vec<(PathBuf, Certainty)>> {
+/// The marks that a record knows, each once. A line that was cut off says nothing.
+pub(super) fn marks_in(file: &mut File) -> io::Result<Vec<PathBuf>> {
     let mut text = Vec::new();
     file.read_to_end(&mut text)?;
-    Ok(entry::read(&text))
+    let whole = text.iter().rposition(|byte| *byte == 0).unwrap_or(0);
+    let mut marks: Vec<PathBuf> = Vec::new();
+    for line in text[..whole].split(|byte| *byte == 0) {
+        let path = PathBuf::from(OsString::from_vec(line.to_vec()));
+        if path.is_absolute() && !marks.contains(&path) {
+            marks.push(path);
+        }
+    }
+    Ok(marks)
 }
 
 /// The name of a root's record. Two roots that happen to share one share their marks' fate, too.

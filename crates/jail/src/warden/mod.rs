@@ -39,9 +39,9 @@ use ringfence_confine::process::{self, Child, Fork, Reap};
 use ringfence_confine::{descriptor, inotify, privilege, signal};
 use rustix::event::{PollFd, PollFlags};
 
-use crate::mark::{self, Attendance, Ledger, Registry};
+use crate::mark::{Attendance, Estate, Ledger, Registry};
 use crate::net;
-use protocol::{Boot, Booted, Enclosure, Failure, Groups, Prepared, Step, World};
+use protocol::{Boot, Booted, Enclosure, Failure, GOODBYE, Groups, Prepared, Step, World};
 use stage::Lines;
 use world::Workshop;
 
@@ -73,8 +73,8 @@ pub(crate) fn serve_on(harness: OwnedFd) -> ! {
         Ok(()) => 0,
         Err(_) => 1,
     };
-    // Everything is tidied up: the harness need not wait for what the kernel does now.
-    drop(harness);
+    // The harness need not wait for what the kernel does now.
+    let _ = descriptor::send(&harness, GOODBYE, &[]);
     process::exit_now(code)
 }
 
@@ -101,10 +101,8 @@ struct Running {
 
 impl Running {
     /// Tidies up after a stage that has ended.
-    fn tidy_up(self, site: &Site<'_>) {
-        if let Some(registry) = site.registry {
-            mark::release_all(&self.told, registry);
-        }
+    fn tidy_up(self, site: &Site<'_>, estate: &mut Estate<'_>) {
+        estate.take_over(&self.told);
         if let Some(events) = self.events {
             site.watches.borrow_mut().give_back(events);
         }
@@ -146,14 +144,17 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
         registry.sweep();
         Attendance::note(registry, boot.harness, &boot.workspace.to_path())
     });
-    let mut running: Vec<Running> = Vec::new();
+    let mut stages = Stages {
+        running: Vec::new(),
+        estate: Estate::new(registry.as_ref()),
+    };
     let site = Site {
         workshop: &workshop,
         registry: registry.as_ref(),
         watches: RefCell::default(),
     };
-    let result = serve_requests(harness, &children, &site, nest.as_mut(), &mut running);
-    end_everything(&site, &mut running);
+    let result = serve_requests(harness, &children, &site, nest.as_mut(), &mut stages);
+    stages.end_everything(&site);
     drop((nest, attendance));
     // Closing what has watched takes its time.
     std::mem::forget(site);
@@ -166,6 +167,12 @@ struct Site<'a> {
     registry: Option<&'a Registry>,
     /// What the guards of stages watch by.
     watches: RefCell<inotify::Pool>,
+}
+
+/// The stages that are alive, and what those that are not have left.
+struct Stages<'a> {
+    running: Vec<Running>,
+    estate: Estate<'a>,
 }
 
 /// Where the control groups of runs are made. Where none can be, other means hold the limits.
@@ -190,7 +197,7 @@ fn serve_requests(
     children: &OwnedFd,
     site: &Site<'_>,
     mut nest: Option<&mut Nest>,
-    running: &mut Vec<Running>,
+    stages: &mut Stages<'_>,
 ) -> io::Result<()> {
     loop {
         let mut polled = [
@@ -203,13 +210,13 @@ fn serve_requests(
         }
         if !polled[1].revents().is_empty() {
             let _ = rustix::io::read(children, &mut [0u8; 512]);
-            bury(site, running)?;
+            stages.bury(site)?;
         }
         if !polled[0].revents().is_empty() {
             let Some((enclosure, _)) = protocol::receive::<Enclosure>(harness)? else {
                 return Ok(());
             };
-            prepare(harness, site, nest.as_deref_mut(), running, enclosure)?;
+            prepare(harness, site, nest.as_deref_mut(), stages, enclosure)?;
         }
     }
 }
@@ -219,7 +226,7 @@ fn prepare(
     harness: &OwnedFd,
     site: &Site<'_>,
     nest: Option<&mut Nest>,
-    running: &mut Vec<Running>,
+    stages: &mut Stages<'_>,
     enclosure: Enclosure,
 ) -> io::Result<()> {
     // Made ahead of need like the stage, which knows it and keeps no copy. A run without an
@@ -228,8 +235,8 @@ fn prepare(
     match fork_stage(site, nest, enclosure, outlet.as_ref()) {
         Ok((stage, [launch, orders])) => {
             // The harness may be gone by now. The stage is ours all the same.
-            running.push(stage);
-            let pidfd = running.last().map(|stage| stage.child.pidfd.as_fd());
+            stages.running.push(stage);
+            let pidfd = stages.running.last().map(|stage| stage.child.pidfd.as_fd());
             let descriptors: Vec<_> = [launch.as_fd(), orders.as_fd()]
                 .into_iter()
                 .chain(pidfd)
@@ -304,8 +311,9 @@ fn fork_stage(
             {
                 let _ = process::kill(&stage.child.pidfd);
                 let _ = process::wait(&stage.child);
+                // It has not been told to hold anything.
                 drop(survivor);
-                stage.tidy_up(site);
+                stage.tidy_up(site, &mut Estate::new(site.registry));
                 return Err(error);
             }
             // The stage waits for this before it forks.
@@ -315,18 +323,49 @@ fn fork_stage(
     }
 }
 
-/// Reaps what has ended and tidies up after stages.
-fn bury(site: &Site<'_>, running: &mut Vec<Running>) -> io::Result<()> {
-    while let Reap::Ended(ended) = process::reap()? {
-        if let Some(index) = running
-            .iter()
-            .position(|stage| stage.child.pid == ended.pid)
-        {
-            running.swap_remove(index).tidy_up(site);
+impl Stages<'_> {
+    /// Reaps what has ended and tidies up after stages.
+    fn bury(&mut self, site: &Site<'_>) -> io::Result<()> {
+        while let Reap::Ended(ended) = process::reap()? {
+            let of_a_stage = |stage: &Running| stage.child.pid == ended.pid;
+            if let Some(index) = self.running.iter().position(of_a_stage) {
+                self.running
+                    .swap_remove(index)
+                    .tidy_up(site, &mut self.estate);
+            }
+        }
+        kill_strays(&self.running);
+        self.estate.release();
+        Ok(())
+    }
+
+    fn end_everything(&mut self, site: &Site<'_>) {
+        for stage in &self.running {
+            let _ = process::kill(&stage.child.pidfd);
+        }
+        // All of them first: what one held another may hold, too.
+        for stage in &self.running {
+            let _ = process::wait(&stage.child);
+        }
+        for stage in self.running.drain(..) {
+            stage.tidy_up(site, &mut self.estate);
+        }
+        end_strays();
+        self.estate.release();
+    }
+}
+
+/// Ends what stages left: on the bare machine, and where `bwrap` is the stage, its child, which
+/// holds what the stage held. Each round kills what the last one left orphaned.
+fn end_strays() {
+    for _ in 0..64 {
+        kill_strays(&[]);
+        match process::reap() {
+            Ok(Reap::NoChildren) | Err(_) => return,
+            Ok(Reap::Ended(_)) => {}
+            Ok(Reap::Running) => std::thread::sleep(std::time::Duration::from_millis(2)),
         }
     }
-    kill_strays(running);
-    Ok(())
 }
 
 /// Processes that outlived their stage come to the warden, their subreaper. A PID namespace
@@ -339,28 +378,6 @@ fn kill_strays(running: &[Running]) {
             .any(|stage| stage.child.pid.as_raw_nonzero().get() == pid)
         {
             init::kill_tree(pid);
-        }
-    }
-}
-
-fn end_everything(site: &Site<'_>, running: &mut Vec<Running>) {
-    for stage in running.iter() {
-        let _ = process::kill(&stage.child.pidfd);
-    }
-    // All of them first: what one held another may hold, too.
-    for stage in running.iter() {
-        let _ = process::wait(&stage.child);
-    }
-    for stage in running.drain(..) {
-        stage.tidy_up(site);
-    }
-    // Strays of stages on the bare machine; each round kills what the last one left orphaned.
-    for _ in 0..64 {
-        kill_strays(&[]);
-        match process::reap() {
-            Ok(Reap::NoChildren) | Err(_) => return,
-            Ok(Reap::Ended(_)) => {}
-            Ok(Reap::Running) => std::thread::sleep(std::time::Duration::from_millis(2)),
         }
     }
 }

@@ -72,7 +72,6 @@ impl<'a> Protection<'a> {
                 }
             }
         }
-        self.holdings.let_others_make();
         Ok(())
     }
 

@@ -142,6 +142,9 @@ pub(crate) enum Prepared {
     Failed(Failure),
 }
 
+/// The warden's last word: nothing of what it started or placed is left.
+pub(crate) const GOODBYE: &[u8] = b"goodbye";
+
 /// What did not work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {

@@ -38,6 +38,8 @@ const EVERYWHERE: &[Where] = &[
     Where::Degraded,
 ];
 const IN_A_CONTAINER: &[Where] = &[Where::Container];
+/// Where names that do not exist are held.
+const WITH_MARKS: &[Where] = &[Where::Native, Where::Bubblewrap, Where::Container];
 
 macro_rules! conduct {
     ($name:ident, $at:expr) => {
@@ -68,6 +70,8 @@ pub const CONDUCTS: &[Conduct] = &[
         a_proxy_serves_its_own_run_alone,
         &[Where::Native, Where::Bubblewrap, Where::Container]
     ),
+    conduct!(locks_taken_inside_are_in_nobodys_way, WITH_MARKS),
+    conduct!(names_that_somebody_fills_are_theirs, WITH_MARKS),
     conduct!(a_container_that_is_stopped_is_replaced, IN_A_CONTAINER),
     conduct!(an_engine_that_is_killed_leaves_nothing, IN_A_CONTAINER),
     conduct!(a_missing_image_is_named, IN_A_CONTAINER),
@@ -78,15 +82,13 @@ pub const CONDUCTS: &[Conduct] = &[
 
 /// Tries one here.
 pub async fn try_here(conduct: &Conduct, situation: Where) {
-    let mut fence = Fence::new(Scratch::new(), situation);
-    situation.adapt(&mut fence);
+    let fence = Fence::new(Scratch::new(), situation);
     (conduct.trial)(fence).await;
 }
 
 /// A harness with a command that does not end, for the one who kills it.
 pub async fn be_a_harness(situation: Where, below: &str) {
-    let mut fence = Fence::new(Scratch::below(below.as_ref()), situation);
-    situation.adapt(&mut fence);
+    let fence = Fence::new(Scratch::below(below.as_ref()), situation);
     let (_process, line) = start(&fence, &endless("echo ready; exec sleep 1000")).await;
     println!("{line}");
     std::future::pending::<()>().await;
@@ -196,6 +198,67 @@ async fn an_allow_list_is_held_or_refused(mut fence: Fence) {
     assert_ne!(direct.code, 0, "{direct:?}");
 }
 
+/// A run locks whatever it can open; others start and end, and nothing is left.
+async fn locks_taken_inside_are_in_nobodys_way(fence: Fence) {
+    let mut locker = fence.where_.this_program();
+    locker.extend(["__probe", "lock_everything"].map(str::to_owned));
+    let (mut process, line) = start(&fence, &locker).await;
+    assert_eq!(line, "locked");
+    let beside = Session::open(SessionOptions {
+        backend: fence.where_.choice(),
+        container: ContainerOptions {
+            image: ringfence_testkit::podman::IMAGE.to_owned(),
+            engine: Some(Engine::Podman),
+        },
+        marks: Some(fence.scratch.marks()),
+        ..SessionOptions::new(WardenProgram::ThisProgram, fence.workspace())
+    })
+    .expect("session");
+    let permit = fence.permit(endless("mkdir .vscode; echo ran"));
+    let launched = beside.launch(permit, Io::Pipes(Input::Null)).await;
+    let done = crate::fence::finish(launched.expect("launch")).await;
+    assert!(done.text.contains("ran\n"), "{done:?}");
+    drop(beside);
+    assert!(fence.workspace().join(".vscode").is_dir());
+    process.kill().expect("kill");
+    process.gone().await.expect("gone");
+    drop(process);
+    let Fence {
+        session, scratch, ..
+    } = fence;
+    drop(session);
+    assert_eq!(names_in(&scratch.workspace()), Vec::<String>::new());
+}
+
+/// Somebody outside puts something into a name that is held: it stays, and cannot be changed inside.
+async fn names_that_somebody_fills_are_theirs(fence: Fence) {
+    let (process, _) = start(&fence, &endless("echo ready; exec sleep 1000")).await;
+    let folder = fence.workspace().join(".vscode");
+    std::fs::write(folder.join("settings.json"), "theirs").expect("a person's file");
+    let deed =
+        "cat .vscode/settings.json; echo x > .vscode/settings.json; echo x > .vscode/y; rm deed.sh";
+    let tried = fence.run(Deed::Shell(deed)).await.expect("launch");
+    assert!(tried.text.starts_with("theirs"), "{tried:?}");
+    drop(process);
+    let Fence {
+        session, scratch, ..
+    } = fence;
+    drop(session);
+    assert_eq!(names_in(&scratch.workspace()), [".vscode"]);
+    assert_eq!(
+        names_in(&scratch.workspace().join(".vscode")),
+        ["settings.json"]
+    );
+    let kept = scratch.workspace().join(".vscode/settings.json");
+    assert_eq!(std::fs::read_to_string(kept).expect("kept"), "theirs");
+}
+
+fn names_in(folder: &std::path::Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder").flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.collect()
+}
+
 async fn a_container_that_is_stopped_is_replaced(fence: Fence) {
     let (mut process, _) = start(&fence, &endless("echo ready; exec sleep 1000")).await;
     let name = container_of(std::process::id());
@@ -288,6 +351,7 @@ async fn a_full_disk_is_told(mut fence: Fence) {
 
 async fn a_harness_that_is_killed_leaves_nothing(fence: Fence) {
     let this = std::env::current_exe().expect("this program");
+    let below = fence.workspace();
     let mut harness = Command::new(this)
         .args(["__harness", fence.where_.name()])
         .arg(fence.workspace())
@@ -307,6 +371,18 @@ async fn a_harness_that_is_killed_leaves_nothing(fence: Fence) {
     // The engine removes it a moment later; there is no event for that to wait for.
     let left = (0..100).find(|_| containers_of(harness.id()).is_empty());
     assert!(left.is_some(), "{:?}", containers_of(harness.id()));
+    // Its marks go with it.
+    let workspaces = names_in(&below)
+        .into_iter()
+        .map(|name| below.join(name).join("workspace"));
+    for workspace in workspaces.filter(|folder| folder.is_dir()) {
+        let gone = (0..100).find(|_| {
+            // Asking the engine takes a moment.
+            let _ = containers_of(harness.id());
+            names_in(&workspace).is_empty()
+        });
+        assert!(gone.is_some(), "{:?}", names_in(&workspace));
+    }
     // Nor is there anything else of it: the next session has nothing to sweep.
     let left = |place: &str| {
         let prefix = format!("ringfence-{}-{}-", namespace(), harness.id());

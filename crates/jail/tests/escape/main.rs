@@ -276,7 +276,6 @@ async fn try_both(attempt: &Attempt, situation: Where) -> Option<String> {
             other => Some(format!("the policy was not refused: {other:?}")),
         };
     }
-    situation.adapt(&mut fence);
     let before = listing(&fence);
     let done = fence.run(attempt.attack).await.expect("launch");
     if (attempt.escaped)(&fence, &done) {

@@ -5,7 +5,6 @@ use ringfence_jail::{Backend, Choice, Degraded};
 
 use crate::Who;
 use crate::attempts::{Attempt, Deed};
-use crate::fence::Fence;
 
 /// Where an attempt is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,8 +90,8 @@ impl Where {
     pub fn expected(self, attempt: &Attempt, who: Who) -> Expected {
         let refused = match self {
             Self::Native => false,
-            Self::Bubblewrap => attempt.name == "socket_that_is_not_named",
-            Self::Container => NOT_IN_A_CONTAINER.contains(&attempt.name),
+            // Sockets by path.
+            Self::Bubblewrap | Self::Container => attempt.name == "socket_that_is_not_named",
             Self::Degraded => {
                 NOT_WITHOUT_NAMESPACES.contains(&attempt.name)
                     // An rlimit does not hold root.
@@ -116,29 +115,6 @@ impl Where {
         vec![this.display().to_string()]
     }
 
-    /// Does what somebody who uses a container for this would do: what cannot be protected is
-    /// made, or not asked for.
-    pub fn adapt(self, fence: &mut Fence) {
-        if self != Self::Container {
-            return;
-        }
-        let workspace = fence.workspace();
-        if workspace.join(".git").is_dir() {
-            std::fs::create_dir_all(workspace.join(".git/hooks")).expect("hooks");
-            let config = std::fs::OpenOptions::new()
-                .append(true)
-                .create(true)
-                .open(workspace.join(".git/config"));
-            config.expect("config");
-        }
-        fence.sandbox.protected_paths.retain(|path| {
-            // A file in the way keeps anything from being made below it.
-            let mut on_the_way = path.ancestors().map(|path| workspace.join(path));
-            workspace.join(path).exists() || on_the_way.any(|path| path.is_file())
-        });
-        fence.sandbox.denied_reads.retain(|path| path.exists());
-    }
-
     /// The twin: in a container nothing of the machine's is there but the writable roots.
     pub fn twin(self, attempt: &Attempt) -> Deed {
         match (self, attempt.name) {
@@ -154,17 +130,6 @@ impl Where {
         }
     }
 }
-
-/// Attempts on protected paths that do not exist.
-const NOT_IN_A_CONTAINER: &[&str] = &[
-    "missing_hook",
-    "missing_repository",
-    "missing_settings",
-    "missing_keys",
-    "settings_by_rename",
-    // Sockets by path.
-    "socket_that_is_not_named",
-];
 
 /// Attempts that only namespaces can stop.
 const NOT_WITHOUT_NAMESPACES: &[&str] = &[

@@ -20,7 +20,7 @@ pub use git::{GIT_SETUP, GIT_WORK_TREE_SETUP, git_setup};
 pub use limits::{ControlGroups, Limit, Limits};
 pub use sandbox::{
     DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, DEFAULT_PROTECTED, Lookout, Network,
-    SandboxMode, SandboxPolicy, TmpPolicy,
+    PROTECTED_WHEN_THERE, SandboxMode, SandboxPolicy, TmpPolicy,
 };
 pub use startup::{
     Hold, START_UP_IN_HOME, START_UP_IN_ROOTS, StartUp, start_up_paths, start_up_reason,

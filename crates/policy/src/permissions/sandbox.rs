@@ -220,6 +220,10 @@ pub const DEFAULT_PROTECTED: &[&str] = &[
     ".mcp.json",
 ];
 
+/// Of these, what is protected where it is there, and not kept from being made: what stands in it
+/// loosens nothing before the user has trusted it, word for word.
+pub const PROTECTED_WHEN_THERE: &[&str] = &[".ringfence"];
+
 /// Files and folders below the home folder that hold keys, credentials or other agents' state.
 pub const DEFAULT_DENIED_IN_HOME: &[&str] = &[
     ".ssh",

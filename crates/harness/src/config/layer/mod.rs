@@ -26,6 +26,9 @@ pub struct Sources {
     pub user: Option<PathBuf>,
     /// The project's file, `.ringfence/config.toml` in its root.
     pub project: Option<PathBuf>,
+    /// What the project's file says, where that was read already: what trust was found in must be what
+    /// counts, and the file may change.
+    pub project_text: Option<String>,
     /// Whether the user trusts what the project brings.
     pub trust: Trust,
     /// What the projects that the workspace is in bring, the outermost first.

@@ -6,6 +6,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use crate::line::ends_within;
 use crate::warden::protocol::{file_of, read_file};
 
 use super::HOUSEKEEPING;
+use super::trace::Trace;
 
 /// A container engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +59,52 @@ pub(super) struct Ran {
     pub(super) success: bool,
     pub(super) stdout: String,
     pub(super) stderr: String,
+}
+
+/// The first engine that there is, and its version, found out without leaving anything behind: a
+/// question that Podman answers by setting itself up makes folders in the user's home, and for an
+/// ordinary user a process that stays.
+pub(super) fn look() -> Result<String, LaunchError> {
+    let mut tried = Vec::new();
+    for engine in [Engine::Podman, Engine::Docker] {
+        let said = match engine {
+            Engine::Podman => version_of_podman(),
+            // It asks its server, and leaves nothing.
+            Engine::Docker => ask(engine).map(|found| format!("docker {} answers", found.version)),
+        };
+        match said {
+            Ok(said) => return Ok(said),
+            Err(why) => tried.push(format!("{}: {why}", engine.name())),
+        }
+    }
+    Err(LaunchError::NoEngine { tried })
+}
+
+/// What Podman says of itself when it is asked for nothing else, and sees no folder of the user's.
+fn version_of_podman() -> Result<String, String> {
+    let path = find_program(Engine::Podman.name()).ok_or("not installed")?;
+    let place = Trace::make().map_err(|error| error.to_string())?;
+    let scratch = place.scratch().map_err(|error| error.to_string())?;
+    let mut command = Command::new(path);
+    command
+        .arg("--version")
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin");
+    for name in [
+        "HOME",
+        "XDG_RUNTIME_DIR",
+        "XDG_DATA_HOME",
+        "XDG_CONFIG_HOME",
+    ] {
+        command.env(name, &scratch);
+    }
+    let ran = run(&mut command, HOUSEKEEPING);
+    place.remove_folder();
+    match ran {
+        Ok(ran) if ran.success => Ok(format!("{} is installed", ran.stdout.trim())),
+        Ok(ran) => Err(format!("does not answer: {}", ran.stderr.trim())),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// The first engine that answers, or the one that is wanted.
@@ -116,34 +164,40 @@ impl Found {
 
     /// Runs the engine's program and waits for it, at most for a while.
     pub(super) fn run(&self, arguments: &[impl AsRef<OsStr>], limit: Duration) -> io::Result<Ran> {
-        // Files, not pipes: whatever the engine leaves running may keep them open.
-        let (stdout, stderr) = (File::from(file_of(&[])?), File::from(file_of(&[])?));
-        let mut child = Command::new(&self.path)
-            .args(arguments)
-            .current_dir("/")
-            .stdin(Stdio::null())
-            .stdout(Stdio::from(stdout.try_clone()?))
-            .stderr(Stdio::from(stderr.try_clone()?))
-            .spawn()?;
-        if !ends_within(&child, limit) {
-            let _ = child.kill();
-            let _ = child.wait();
-            let seconds = limit.as_secs();
-            return Err(io::Error::other(format!("no answer within {seconds} s")));
-        }
-        let status = child.wait()?;
-        let text = |file: File| -> io::Result<String> {
-            Ok(String::from_utf8_lossy(&read_file(&file.into())?).into_owned())
-        };
-        Ok(Ran {
-            success: status.success(),
-            stdout: text(stdout)?,
-            stderr: text(stderr)?,
-        })
+        run(Command::new(&self.path).args(arguments), limit)
     }
 
     /// Removes a container and everything that runs in it. One that is not there is fine.
     pub(super) fn remove(&self, name: &str) {
         let _ = self.run(&["rm", "--force", "--volumes", name], HOUSEKEEPING);
     }
+}
+
+/// Runs a program and waits for it, at most for a while.
+fn run(command: &mut Command, limit: Duration) -> io::Result<Ran> {
+    // Files, not pipes: whatever the engine leaves running may keep them open.
+    let (stdout, stderr) = (File::from(file_of(&[])?), File::from(file_of(&[])?));
+    let mut child = command
+        .current_dir("/")
+        // A key that is pressed at the user's terminal does not stop it halfway.
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::from(stdout.try_clone()?))
+        .stderr(Stdio::from(stderr.try_clone()?))
+        .spawn()?;
+    if !ends_within(&child, limit) {
+        let _ = child.kill();
+        let _ = child.wait();
+        let seconds = limit.as_secs();
+        return Err(io::Error::other(format!("no answer within {seconds} s")));
+    }
+    let status = child.wait()?;
+    let text = |file: File| -> io::Result<String> {
+        Ok(String::from_utf8_lossy(&read_file(&file.into())?).into_owned())
+    };
+    Ok(Ran {
+        success: status.success(),
+        stdout: text(stdout)?,
+        stderr: text(stderr)?,
+    })
 }

@@ -5,8 +5,9 @@
 //! as everywhere else. No engine is asked per command: a launch costs what it costs natively.
 //!
 //! The container ends with its first process, and that one ends with the line to the harness,
-//! however the harness ends; a `janitor` then has the engine remove it. What is left even so, after
-//! a power failure, is swept away by the next session.
+//! however the harness ends; a `janitor` then has the engine remove it, and releases the marks that
+//! it was made with: those are held for the session. What is left even so, after a power failure, is
+//! swept away by the next session.
 
 mod bundle;
 mod engine;
@@ -16,6 +17,7 @@ mod trace;
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ringfence_confine::descriptor;
@@ -23,10 +25,10 @@ use rustix::process::PidfdFlags;
 
 use crate::error::LaunchError;
 use crate::line::{Farewell, Keeper, Line, WardenProgram, gone_within, nonblocking};
-use crate::warden::protocol::{Boot, Enclosure};
+use crate::warden::protocol::{Boot, Enclosure, RawPath};
 use bundle::Bundle;
 pub use engine::Engine;
-pub(crate) use engine::Found;
+use engine::Found;
 use janitor::Janitor;
 use spec::Spec;
 use trace::Trace;
@@ -58,9 +60,9 @@ const ANSWER: Duration = Duration::from_secs(20);
 /// How long it may take to end by itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Finds an engine that answers.
-pub(crate) fn find(wanted: Option<Engine>) -> Result<Found, LaunchError> {
-    engine::find(wanted)
+/// Which engine there is, found out without leaving anything behind.
+pub(crate) fn look() -> Result<String, LaunchError> {
+    engine::look()
 }
 
 /// Starts the container of a session and has the warden in it make its world.
@@ -75,6 +77,13 @@ pub(crate) async fn open(
         options: options.clone(),
         program: program.clone(),
         spec: spec.clone(),
+        marks: boot.marks.as_ref().map(RawPath::to_path),
+        workspace: boot.workspace.to_path(),
+    };
+    // Inside there is no registry.
+    let boot = &Boot {
+        marks: None,
+        ..boot.clone()
     };
     let (listener, mut keeper) = tokio::task::spawn_blocking(move || starting.start())
         .await
@@ -121,6 +130,8 @@ struct Starting {
     options: ContainerOptions,
     program: WardenProgram,
     spec: Spec,
+    marks: Option<PathBuf>,
+    workspace: PathBuf,
 }
 
 impl Starting {
@@ -132,14 +143,19 @@ impl Starting {
         let listener = descriptor::listen(&trace.socket()).map_err(LaunchError::Warden)?;
         trace.open_socket().map_err(LaunchError::Warden)?;
         let arguments = spec::arguments(&self.spec, &found, &self.options.image, &bundle, &trace);
-        let janitor = Janitor::start(&self.program, &found, &trace).map_err(LaunchError::Warden)?;
-        // From here on the container is removed however this goes on.
-        let keeper = ContainerKeeper {
+        let marks = self.marks.as_deref().map(|marks| (marks, &*self.workspace));
+        let janitor =
+            Janitor::start(&self.program, &found, &trace, marks).map_err(LaunchError::Warden)?;
+        // From here on the container, and the marks, are removed however this goes on.
+        let mut keeper = ContainerKeeper {
             found,
             trace,
             first: None,
             janitor: Some(janitor),
         };
+        if let Some(janitor) = &mut keeper.janitor {
+            janitor.hold(&self.spec.absent, self.marks.as_deref())?;
+        }
         let ran = keeper
             .found
             .run(&arguments, START)

@@ -1,5 +1,5 @@
-//! From a policy to a container: what is mounted where, what bounds it, and what no container can
-//! hold. Pure but for looking at which protected paths exist.
+//! From a policy to a container: what is mounted where, what has to be held by marks for that, what
+//! bounds it, and what no container can hold. Pure but for looking at which protected paths exist.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use ringfence_policy::permissions::{Limits, Network, SandboxMode, SandboxPolicy};
 
 use crate::error::LaunchError;
+use crate::mark;
 use crate::plan;
 use crate::surroundings::Surroundings;
 use crate::warden::NOT_FOR_WRITING;
@@ -23,6 +24,8 @@ use super::trace::{LABEL, Trace};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spec {
     mounts: Vec<Mount>,
+    /// Protected paths that do not exist, each with the root that it is in: they need marks.
+    pub(super) absent: Vec<(PathBuf, PathBuf)>,
     tmp: Tmp,
     tmp_bytes: Option<u64>,
     network: Network,
@@ -37,7 +40,8 @@ pub(crate) struct Spec {
 struct Mount {
     path: PathBuf,
     as_what: As,
-    /// Which file it is: another one in its place makes another container.
+    /// Which file it is: another one in its place makes another container. A mark is like any
+    /// other.
     node: (u64, u64),
 }
 
@@ -88,9 +92,10 @@ impl Spec {
         for path in &fence.denied {
             drawn.deny(&path.to_path(), &roots);
         }
-        let mounts = drawn.finish()?;
+        let (mounts, absent) = drawn.finish()?;
         let spec = Self {
             mounts,
+            absent,
             tmp: fence.tmp,
             tmp_bytes: limits.tmp_bytes,
             network: sandbox.network,
@@ -103,11 +108,18 @@ impl Spec {
     }
 }
 
+/// Mounts, and what has to be made for them.
+type Drawing = (Vec<Mount>, Vec<(PathBuf, PathBuf)>);
+
+fn node(metadata: &fs::Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
 /// Mounts on their way to a spec, and what stands against it.
 #[derive(Default)]
 struct Drawn {
     mounts: Vec<Mount>,
-    absent: Vec<String>,
+    absent: Vec<(PathBuf, PathBuf)>,
     missing: Vec<String>,
 }
 
@@ -121,11 +133,11 @@ impl Drawn {
             return Err(unusable(std::io::ErrorKind::InvalidInput.into()));
         }
         let metadata = fs::symlink_metadata(root).map_err(unusable)?;
-        self.add(root, as_what, &metadata);
+        self.add(root, as_what, node(&metadata));
         Ok(())
     }
 
-    fn add(&mut self, path: &Path, as_what: As, metadata: &fs::Metadata) {
+    fn add(&mut self, path: &Path, as_what: As, node: (u64, u64)) {
         // Engines read a mount as a list with commas in between.
         if path.as_os_str().as_bytes().contains(&b',') {
             let path = path.display();
@@ -136,7 +148,7 @@ impl Drawn {
             self.mounts.push(Mount {
                 path: path.to_path_buf(),
                 as_what,
-                node: (metadata.dev(), metadata.ino()),
+                node,
             });
         }
     }
@@ -163,9 +175,10 @@ impl Drawn {
         for (index, name) in names.iter().enumerate() {
             so_far.push(name);
             let metadata = match fs::symlink_metadata(&so_far) {
-                Ok(metadata) if !crate::mark::is_at(&so_far) => metadata,
+                Ok(metadata) if !mark::is_at(&so_far) => metadata,
                 _ => {
-                    self.absent.push(so_far.display().to_string());
+                    self.add(&so_far, As::ReadOnly, (0, 0));
+                    self.absent.push((root.to_path_buf(), so_far));
                     return Ok(());
                 }
             };
@@ -173,9 +186,9 @@ impl Drawn {
                 return Err(LaunchError::ProtectedSymlink(so_far.display().to_string()));
             }
             if index + 1 < names.len() && metadata.is_dir() {
-                self.add(&so_far, As::Writable, &metadata);
+                self.add(&so_far, As::Writable, node(&metadata));
             } else {
-                self.add(&so_far, As::ReadOnly, &metadata);
+                self.add(&so_far, As::ReadOnly, node(&metadata));
                 return Ok(());
             }
         }
@@ -187,7 +200,8 @@ impl Drawn {
         let Ok(path) = path.canonicalize() else {
             return;
         };
-        if !roots.iter().any(|root| path.starts_with(root)) {
+        // A mark has nothing in it to be read.
+        if !roots.iter().any(|root| path.starts_with(root)) || mark::is_at(&path) {
             return;
         }
         let Ok(metadata) = fs::symlink_metadata(&path) else {
@@ -200,21 +214,14 @@ impl Drawn {
         };
         // It was protected against being made or replaced: the cover does that too.
         self.mounts.retain(|mount| mount.path != path);
-        self.add(&path, cover, &metadata);
+        self.add(&path, cover, node(&metadata));
     }
 
-    fn finish(mut self) -> Result<Vec<Mount>, LaunchError> {
+    fn finish(mut self) -> Result<Drawing, LaunchError> {
         self.absent.sort();
         self.absent.dedup();
-        if !self.absent.is_empty() {
-            self.missing.push(format!(
-                "protected paths that do not exist ({}): make them, or list them in \
-                 `sandbox.unprotected_paths`",
-                self.absent.join(", ")
-            ));
-        }
         if self.missing.is_empty() {
-            return Ok(self.mounts);
+            return Ok((self.mounts, self.absent));
         }
         let missing = self.missing.into_iter();
         Err(LaunchError::CannotEnforce {
@@ -375,6 +382,7 @@ mod tests {
                 mount("/work/.ssh", As::ShutFolder),
                 mount("/work/.netrc", As::ShutFile),
             ],
+            absent: Vec::new(),
             tmp: Tmp::Session,
             tmp_bytes: Some(4096),
             network: Network::Off,

@@ -17,6 +17,8 @@ const PREFIX: &str = "ringfence";
 /// Where the folders are made: short enough for the name of a socket.
 const PLACE: &str = "/tmp";
 
+const SCRATCH: &str = "scratch";
+
 /// The trace of one container.
 #[derive(Debug)]
 pub(super) struct Trace {
@@ -80,6 +82,13 @@ impl Trace {
         fs::set_permissions(self.socket(), fs::Permissions::from_mode(0o666))
     }
 
+    /// A folder for what an engine wants to put somewhere.
+    pub(super) fn scratch(&self) -> io::Result<PathBuf> {
+        let folder = self.folder().join(SCRATCH);
+        fs::DirBuilder::new().mode(0o700).create(&folder)?;
+        Ok(folder)
+    }
+
     pub(super) fn remove_folder(&self) {
         remove(&self.folder());
     }
@@ -98,6 +107,7 @@ fn remove(folder: &Path) {
         let _ = fs::remove_file(folder.join(name));
     }
     let _ = fs::remove_dir(folder.join("shut"));
+    let _ = fs::remove_dir_all(folder.join(SCRATCH));
     let _ = fs::remove_dir(folder);
 }
 

@@ -7,17 +7,11 @@ pub(super) const ATTEMPT: Attempt = Attempt {
     below: "/var/tmp",
     prepare: |_| {},
     attack: Deed::Shell(
-        r#"for d in .ringfence .vscode .idea .claude .codex .cursor .gemini; do mkdir $d; printf x > $d/settings.json; done; printf x > .mcp.json"#,
+        r#"for d in .vscode .idea .claude .codex .cursor .gemini; do mkdir $d; printf x > $d/settings.json; done; printf x > .mcp.json"#,
     ),
     escaped: |fence, _| {
         [
-            ".ringfence",
-            ".vscode",
-            ".idea",
-            ".claude",
-            ".codex",
-            ".cursor",
-            ".gemini",
+            ".vscode", ".idea", ".claude", ".codex", ".cursor", ".gemini",
         ]
         .iter()
         .any(|d| fence.workspace().join(d).join("settings.json").exists())
