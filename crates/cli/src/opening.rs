@@ -2,7 +2,6 @@
 //!
 //! This is the one place that knows where things live on the user's machine.
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,12 +9,14 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use ringfence::approval::{Approver, Scripted};
 use ringfence::audit::{AuditLog, AuditPlace, Redactor, SystemClock};
-use ringfence::config::{self, Config, FlagValue, Resolved, ScriptMode, Sources, Trust, Value};
+use ringfence::config::{
+    self, Config, FlagValue, ProjectLayer, Resolved, ScriptMode, Sources, Trust, Value,
+};
 use ringfence::event::EventSink;
 use ringfence::jail::{Launches, WardenProgram};
-use ringfence::policy::permissions::ApprovalPolicy;
 use ringfence::policy::rule::Layer;
 use ringfence::policy::ruleset::RuleSet;
+use ringfence::project::{self, Project};
 use ringfence::rules;
 use ringfence::session::detect_shell;
 use ringfence::{Engine, EngineOptions};
@@ -39,8 +40,8 @@ pub(crate) struct Places {
     pub(crate) cache_home: Option<PathBuf>,
     /// The environment.
     pub(crate) environment: BTreeMap<String, String>,
-    /// What the project brings, read once: what is trusted is what counts.
-    project: OnceCell<Project>,
+    /// The projects that the workspace is in, the outermost first, as they are now.
+    pub(crate) projects: Vec<Project>,
 }
 
 impl Places {
@@ -67,51 +68,51 @@ impl Places {
         let workspace = asked
             .canonicalize()
             .with_context(|| format!("the workspace {} cannot be used", asked.display()))?;
+        let projects =
+            Project::around(&workspace, home.as_deref()).with_context(|| hint(&workspace))?;
         Ok(Self {
+            projects,
             config_home: below("RINGFENCE_CONFIG_HOME", "XDG_CONFIG_HOME", ".config"),
             state_home: below("RINGFENCE_STATE_HOME", "XDG_STATE_HOME", ".local/state"),
             cache_home: below("RINGFENCE_CACHE_HOME", "XDG_CACHE_HOME", ".cache"),
             workspace,
             home,
             environment,
-            project: OnceCell::new(),
         })
     }
 
     /// The configuration, of all layers.
     pub(crate) fn resolve(&self, flags: Vec<FlagValue>) -> Result<Resolved> {
-        let project = self.project()?;
-        let config = project.file("config.toml");
         let resolved = config::resolve(&Sources {
             system: existing(PathBuf::from("/etc/ringfence/config.toml")),
             user: self
                 .config_home
                 .as_ref()
                 .and_then(|home| existing(home.join("config.toml"))),
-            project: config.map(|(path, _)| path.clone()),
-            project_text: config.map(|(_, text)| text.clone()),
-            trust: project.trust,
+            project: None,
+            project_text: None,
+            trust: Trust::Untrusted,
+            projects: self.project_layers()?,
             workspace: self.workspace.clone(),
             home: self.home.clone(),
             environment: self.environment.clone(),
             flags,
         })
-        .map_err(|errors| match config {
-            Some((path, _)) if errors.0.iter().any(|error| error.is_in(path)) => {
-                anyhow::Error::new(errors).context(self.hint())
+        .map_err(|errors| {
+            let of = |project: &&Project| {
+                let file = project.path(project::CONFIG);
+                errors.0.iter().any(|error| error.is_in(&file))
+            };
+            match self.projects.iter().find(of) {
+                Some(project) => anyhow::Error::new(errors).context(hint(&project.root)),
+                None => errors.into(),
             }
-            _ => errors.into(),
         })?;
         Ok(resolved)
     }
 
     /// The rules, of all layers.
     pub(crate) fn rules(&self) -> Result<RuleSet> {
-        let project = self.project()?;
-        let layer = match project.trust {
-            Trust::Trusted => Layer::Project,
-            Trust::Untrusted => Layer::UntrustedProject,
-        };
         let files = [
             (
                 Layer::Managed,
@@ -125,10 +126,30 @@ impl Places {
                 all.extend(rules::read(layer, &path)?);
             }
         }
-        if let Some((path, text)) = project.file("rules.toml") {
-            all.extend(rules::parse(layer, path, text).with_context(|| self.hint())?);
+        for project in &self.projects {
+            let layer = match self.trust(project)? {
+                Trust::Trusted => Layer::Project,
+                Trust::Untrusted => Layer::UntrustedProject,
+            };
+            let found = rules::of_project(layer, project, &self.workspace);
+            all.extend(found.with_context(|| hint(&project.root))?);
         }
         Ok(all)
+    }
+
+    /// The configuration of each project.
+    fn project_layers(&self) -> Result<Vec<ProjectLayer>> {
+        let mut layers = Vec::new();
+        for project in &self.projects {
+            if let Some(text) = &project.config {
+                layers.push(ProjectLayer {
+                    file: project.path(project::CONFIG),
+                    text: text.clone(),
+                    trust: self.trust(project)?,
+                });
+            }
+        }
+        Ok(layers)
     }
 
     /// The user's own rules.
@@ -138,36 +159,12 @@ impl Places {
             .map(|home| home.join("rules.toml"))
     }
 
-    /// Whether the user trusts what the project brings, as it is now.
-    pub(crate) fn trust(&self) -> Result<Trust> {
-        Ok(self.project()?.trust)
-    }
-
-    fn project(&self) -> Result<&Project> {
-        if self.project.get().is_none() {
-            let brought = trust::brought(&self.workspace).with_context(|| self.hint())?;
-            let trusted = match &self.state_home {
-                Some(state) => trust::is_trusted(state, &self.workspace, &brought)?,
-                None => false,
-            };
-            let trust = if trusted {
-                Trust::Trusted
-            } else {
-                Trust::Untrusted
-            };
-            let _ = self.project.set(Project { brought, trust });
+    /// Whether the user trusts what a project brings, as it is now.
+    pub(crate) fn trust(&self, project: &Project) -> Result<Trust> {
+        match &self.state_home {
+            Some(state) if trust::is_trusted(state, project)? => Ok(Trust::Trusted),
+            _ => Ok(Trust::Untrusted),
         }
-        self.project.get().context("the project was not read")
-    }
-
-    /// What to do about a project's files that are in the way. A command may have made them.
-    fn hint(&self) -> String {
-        let folder = self.workspace.join(".ringfence");
-        format!(
-            "what this project brings cannot be used; mend it, or remove it with `rm -r {}` if it is not \
-             yours",
-            folder.display()
-        )
     }
 
     /// Where sessions keep track of the names that they hold.
@@ -193,16 +190,14 @@ impl Places {
     }
 }
 
-/// What a project brings, and whether the user trusts it like that.
-struct Project {
-    brought: Vec<(PathBuf, String)>,
-    trust: Trust,
-}
-
-impl Project {
-    fn file(&self, name: &str) -> Option<&(PathBuf, String)> {
-        self.brought.iter().find(|(path, _)| path.ends_with(name))
-    }
+/// What to do about a project's files that are in the way. A command may have made them.
+fn hint(root: &Path) -> String {
+    let folder = root.join(project::FOLDER);
+    format!(
+        "what this project brings cannot be used; mend it, or remove it with `rm -r {}` if it is not \
+         yours",
+        folder.display()
+    )
 }
 
 fn existing(path: PathBuf) -> Option<PathBuf> {
@@ -267,7 +262,8 @@ pub(crate) fn flag_values(common: &Common) -> Result<Vec<FlagValue>> {
     Ok(values)
 }
 
-/// Who runs commands here, which decides what happens by default.
+/// Who runs commands here: how many there will be, and how soon the first. What may run does not
+/// depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caller {
     /// A person, who typed the command.
@@ -290,8 +286,9 @@ pub(crate) fn open(common: &Common, caller: Caller, events: EventSink) -> Result
 }
 
 /// Opens an engine that only looks: nothing is run or recorded.
-pub(crate) fn open_to_look(common: &Common, caller: Caller) -> Result<Engine> {
-    open_with(common, caller, ringfence::event::nowhere(), Recorded::No)
+pub(crate) fn open_to_look(common: &Common) -> Result<Engine> {
+    let nowhere = ringfence::event::nowhere();
+    open_with(common, Caller::Model, nowhere, Recorded::No)
 }
 
 fn open_with(
@@ -311,9 +308,6 @@ fn open_with(
         paint::remark(&refused.to_string());
     }
     let mut config = Config::from(&resolved);
-    if caller == Caller::Person && resolved.is_default("approval.policy") {
-        config.approval.policy = ApprovalPolicy::OnFailure;
-    }
     // Whoever starts this program is a person: scripts run unless they said otherwise.
     if resolved.is_default("script.mode") {
         config.script.mode = ScriptMode::Enabled;

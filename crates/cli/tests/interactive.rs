@@ -301,7 +301,7 @@ async fn mistakes_are_named() {
         (
             "exec_command",
             json!({"command": "ls", "shell": "/bin/cat"}),
-            "bad_arguments",
+            "shell_not_allowed",
         ),
         (
             "exec_command",

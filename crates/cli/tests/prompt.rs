@@ -75,3 +75,170 @@ fn a_yes_with_a_rule_is_not_asked_again() {
         "{record:?}"
     );
 }
+
+/// Each of these would not be seen, or would move what is: what is shown instead, and what is not.
+#[test]
+fn a_command_cannot_hide_a_part_of_itself() {
+    let long = "#\n".repeat(300);
+    for (trick, shown, hidden) in [
+        (
+            "frobnicate a\u{202e}b".to_owned(),
+            "a\\u{202e}b",
+            "\u{202e}",
+        ),
+        (
+            "frobnicate a\u{2067}b".to_owned(),
+            "a\\u{2067}b",
+            "\u{2067}",
+        ),
+        (
+            "frobnicate a\u{200b}b".to_owned(),
+            "a\\u{200b}b",
+            "\u{200b}",
+        ),
+        (
+            "frobnicate a\u{2063}b".to_owned(),
+            "a\\u{2063}b",
+            "\u{2063}",
+        ),
+        ("frobnicate a\u{ad}b".to_owned(), "a\\u{ad}b", "\u{ad}"),
+        ("frobnicate a\u{a0}b".to_owned(), "a\\u{a0}b", "\u{a0}"),
+        (
+            "frobnicate a\u{3164}b".to_owned(),
+            "a\\u{3164}b",
+            "\u{3164}",
+        ),
+        (
+            "frobnicate a\u{e0061}b".to_owned(),
+            "a\\u{e0061}b",
+            "\u{e0061}",
+        ),
+        (
+            "frobnicate a\u{fe01}b".to_owned(),
+            "a\\u{fe01}b",
+            "\u{fe01}",
+        ),
+        (
+            "frobnicate a\u{8}\u{8}b".to_owned(),
+            "a\\u{8}\\u{8}b",
+            "\u{8}",
+        ),
+        ("frobnicate a\u{85}b".to_owned(), "a\\u{85}b", "\u{85}"),
+        (
+            format!("frobnicate a{}other", "\n".repeat(90)),
+            "[89 empty lines]",
+            "\r\n\r\n\r\n",
+        ),
+        (
+            format!("frobnicate a{};other", " ".repeat(900)),
+            "[900 blanks]",
+            "          ",
+        ),
+        // What it does last is shown whatever its length.
+        (
+            format!("frobnicate\n{long}other --last"),
+            "  | other --last",
+            "nothing of the kind",
+        ),
+        // No line of a command passes for one of the question's.
+        (
+            "frobnicate\n  may write: nothing".to_owned(),
+            "  |   may write: nothing",
+            "\n  may write: nothing",
+        ),
+    ] {
+        let place = Place::new();
+        let mut terminal = OnTerminal::start(
+            &place,
+            &[
+                "run",
+                "--approval",
+                "on-request",
+                "--",
+                "bash",
+                "-c",
+                &trick,
+            ],
+        );
+        terminal.expect("> ");
+        terminal.press("n");
+        let (code, seen) = terminal.end();
+        assert_eq!(code, Some(126), "{seen}");
+        let asked = seen.split("May this run?").nth(1).unwrap();
+        assert!(asked.contains(shown), "{trick:?}: {seen}");
+        assert!(!asked.contains(hidden), "{trick:?}: {seen}");
+    }
+}
+
+#[test]
+fn what_is_too_long_for_a_question_is_shown_at_a_key() {
+    let place = Place::new();
+    let text = format!("frobnicate\n{}other", "echo line\n".repeat(100));
+    let arguments = ["run", "--approval", "on-request", "--", "bash", "-c", &text];
+    let mut terminal = OnTerminal::start(&place, &arguments);
+    terminal.expect("lines are not shown here]");
+    terminal.expect("[v] show all of it");
+    terminal.expect("> ");
+    terminal.press("v");
+    terminal.press("n");
+    let (_, seen) = terminal.end();
+    let times = seen.matches("  | echo line").count();
+    assert!(times > 100, "{times}: {seen}");
+}
+
+/// What leaves the fence is offered for the session only where it is one literal command.
+#[test]
+fn nothing_compound_is_offered_for_the_session_outside_the_fence() {
+    let place = Place::new();
+    let target = place.home().join("escaped");
+    let plain = format!("touch {}", target.display());
+    for (text, offered) in [
+        (vec!["touch".to_owned(), target.display().to_string()], true),
+        (vec!["bash".into(), "-c".into(), plain.clone()], false),
+        (
+            vec!["bash".into(), "-c".into(), format!("true; {plain}")],
+            false,
+        ),
+        (
+            vec!["bash".into(), "-c".into(), format!("X=1 {plain}")],
+            false,
+        ),
+        (
+            vec!["bash".into(), "-c".into(), format!("{plain}$((x))")],
+            false,
+        ),
+        (
+            vec![
+                "bash".into(),
+                "-c".into(),
+                format!("echo > {}", target.display()),
+            ],
+            false,
+        ),
+        (
+            vec![
+                "env".into(),
+                "X=1".into(),
+                "touch".into(),
+                target.display().to_string(),
+            ],
+            false,
+        ),
+    ] {
+        let mut arguments = vec!["run", "--"];
+        arguments.extend(text.iter().map(String::as_str));
+        let mut terminal = OnTerminal::start(&place, &arguments);
+        terminal.expect("OUTSIDE the fence?");
+        terminal.expect("> ");
+        terminal.press("s");
+        terminal.press("n");
+        let (_, seen) = terminal.end();
+        assert_eq!(
+            seen.contains("[s] yes, for this session"),
+            offered,
+            "{text:?}: {seen}"
+        );
+        assert_eq!(exists(&target), offered, "{text:?}: {seen}");
+        let _ = std::fs::remove_file(&target);
+    }
+}

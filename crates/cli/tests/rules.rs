@@ -43,10 +43,21 @@ fn rules_decide_and_are_cited() {
         denied.stdout.contains("releases are made elsewhere"),
         "{denied:?}"
     );
-    assert_eq!(place.output(&["check", "frobnicate --all"]).code, Some(0));
     assert_eq!(
         place
-            .output(&["rules", "explain", "frobnicate && other"])
+            .output(&["check", "--approval", "on-request", "frobnicate --all"])
+            .code,
+        Some(0)
+    );
+    assert_eq!(
+        place
+            .output(&[
+                "rules",
+                "explain",
+                "--approval",
+                "on-request",
+                "frobnicate && other"
+            ])
             .code,
         Some(3)
     );
@@ -72,7 +83,12 @@ fn what_a_project_loosens_waits_for_trust_in_its_content() {
     write_project(&place, "config.toml", "[sandbox]\nnetwork = \"full\"\n");
     // Tightening counts at once, loosening does not.
     assert_eq!(place.output(&["check", "git push"]).code, Some(4));
-    assert_eq!(place.output(&["check", "frobnicate --all"]).code, Some(3));
+    assert_eq!(
+        place
+            .output(&["check", "--approval", "on-request", "frobnicate --all"])
+            .code,
+        Some(3)
+    );
     let shown = place.output(&["trust"]);
     assert!(
         shown.stdout.contains("network") && shown.stdout.contains("not trusted"),
@@ -81,14 +97,29 @@ fn what_a_project_loosens_waits_for_trust_in_its_content() {
     let network = |place: &Place| place.output(&["config", "show"]).stdout;
     assert!(network(&place).contains("sandbox.network = \"off\""));
     assert_eq!(place.output(&["trust", "--yes"]).code, Some(0));
-    assert_eq!(place.output(&["check", "frobnicate --all"]).code, Some(0));
+    assert_eq!(
+        place
+            .output(&["check", "--approval", "on-request", "frobnicate --all"])
+            .code,
+        Some(0)
+    );
     assert!(network(&place).contains("sandbox.network = \"full\""));
     // Any change ends it.
     write_project(&place, "rules.toml", &format!("{RULES}\n# changed\n"));
-    assert_eq!(place.output(&["check", "frobnicate --all"]).code, Some(3));
+    assert_eq!(
+        place
+            .output(&["check", "--approval", "on-request", "frobnicate --all"])
+            .code,
+        Some(3)
+    );
     assert_eq!(place.output(&["trust", "--yes"]).code, Some(0));
     assert_eq!(place.output(&["trust", "--revoke"]).code, Some(0));
-    assert_eq!(place.output(&["check", "frobnicate --all"]).code, Some(3));
+    assert_eq!(
+        place
+            .output(&["check", "--approval", "on-request", "frobnicate --all"])
+            .code,
+        Some(3)
+    );
 }
 
 #[test]

@@ -216,7 +216,10 @@ fn judge_path(sandbox: &SandboxPolicy, path: &Path) -> Option<Denial> {
             kind: DenialKind::Read,
             subject,
             reason: format!("{} is kept from commands", denied.display()),
-            allow: format!("`sandbox.allowed_reads = [\"{}\"]`", denied.display()),
+            allow: format!(
+                "`sandbox.allowed_reads = [\"{}\"]`, or the rule or setting that denies it",
+                denied.display()
+            ),
             evidence: Evidence::Output,
         });
     }

@@ -6,6 +6,7 @@ mod announce;
 mod connections;
 mod desk;
 mod execute;
+mod held;
 mod keep;
 mod record;
 
@@ -21,6 +22,7 @@ use ringfence_jail::{Launches, Session as Jail, SessionOptions, TerminalSize, Wa
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Shell};
 use ringfence_policy::judge::Escalation;
+use ringfence_policy::permissions::{ApprovalPolicy, SandboxPolicy};
 use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::verdict::{Denial as Refusal, DenialCode, Judgement};
 use ringfence_policy::{Ground, Verdict};
@@ -40,7 +42,7 @@ use crate::output::{Captured, Stream};
 use crate::registry::{Registry, RegistryLimits, TaskId};
 use crate::script::ScriptPlace;
 use crate::search::Catalogue;
-use crate::session::base_environment;
+use crate::session::{base_environment, owned_by_the_user};
 pub(crate) use announce::Announced;
 pub(crate) use desk::Desk;
 pub(crate) use execute::Findings;
@@ -265,7 +267,9 @@ impl Engine {
             workspace: options.workspace.clone(),
             home: options.home,
             writable: [sandbox.effective_writable_roots(), &[PathBuf::from("/tmp")]].concat(),
+            readable: options.config.sandbox.readable(&sandbox),
         };
+        owned_by_the_user(&options.shell, &changeable(&ground))?;
         let desk = Desk {
             ground: ground.clone(),
             sandbox,
@@ -438,6 +442,21 @@ impl Engine {
         &self.shell
     }
 
+    /// When a person is asked.
+    pub fn approval(&self) -> ApprovalPolicy {
+        self.desk.approval
+    }
+
+    /// How far commands reach.
+    pub fn sandbox(&self) -> &SandboxPolicy {
+        &self.desk.sandbox
+    }
+
+    /// The folders whose content commands may have changed.
+    pub(crate) fn changeable(&self) -> Vec<PathBuf> {
+        changeable(&self.ground)
+    }
+
     /// An outcome as JSON, with spec 2's field names.
     pub fn exec_output(&self, outcome: &Outcome) -> serde_json::Value {
         crate::tools::exec_output(self, outcome, None)
@@ -472,6 +491,11 @@ impl How {
             tap: self.tap.clone(),
         })
     }
+}
+
+fn changeable(ground: &Ground) -> Vec<PathBuf> {
+    let workspace = std::iter::once(&ground.workspace);
+    workspace.chain(&ground.writable).cloned().collect()
 }
 
 fn registry_limits(config: &Config) -> RegistryLimits {

@@ -13,6 +13,7 @@ use crate::network::InjectError;
 use crate::patch::PatchError;
 use crate::registry::{ProcessId, TaskId};
 use crate::rules::RulesFileError;
+use crate::session::ShellError;
 
 /// A call that came to nothing. The next call works.
 #[derive(Debug, Error)]
@@ -65,6 +66,9 @@ pub enum CallError {
         /// Why not.
         reason: io::Error,
     },
+    /// The shell is none of the machine's, or one that commands could change.
+    #[error(transparent)]
+    Shell(#[from] ShellError),
     /// Policy or a person said no.
     #[error("{0}")]
     Denied(Denial),
@@ -202,6 +206,7 @@ impl CallError {
             Self::EmptyCommand => "empty_command",
             Self::TimeoutTooLong { .. } => "timeout_too_long",
             Self::Workdir { .. } => "workdir_unusable",
+            Self::Shell(_) => "shell_not_allowed",
             Self::Cancelled => "cancelled",
             Self::Moved { .. } => "moved_to_background",
             Self::ProcessIdInUse { .. } => "process_id_in_use",

@@ -13,6 +13,7 @@ use ringfence_policy::ruleset::RuleSet;
 use thiserror::Error;
 
 use crate::audit::Timestamp;
+use crate::project::{self, Project};
 
 /// Why rules could not be read or added.
 #[derive(Debug, Error)]
@@ -47,6 +48,23 @@ pub fn read(layer: Layer, path: &Path) -> Result<RuleSet, RulesFileError> {
 /// The rules of a file that was read already.
 pub fn parse(layer: Layer, path: &Path, text: &str) -> Result<RuleSet, RulesFileError> {
     Ok(RuleSet::parse(layer, &path.display().to_string(), text)?)
+}
+
+/// The rules of a project, as it was read when its trust was looked up. Relative paths in them
+/// start at its folder, wherever in it the work is.
+pub fn of_project(
+    layer: Layer,
+    project: &Project,
+    workspace: &Path,
+) -> Result<RuleSet, RulesFileError> {
+    let text = project.rules.as_deref().unwrap_or_default();
+    let name = project.path(project::RULES).display().to_string();
+    let rules = RuleSet::parse(layer, &name, text)?;
+    Ok(if project.root == workspace {
+        rules
+    } else {
+        rules.below(&project.root)
+    })
 }
 
 /// Adds rules (as TOML) to a file, with a comment that says when and why.

@@ -81,6 +81,7 @@ fn intent(number: u64, command: &str) -> Record {
         parent: None,
         tool: "bash".into(),
         command: Command::Line(command.into()),
+        shell: None,
         cwd: "/work/project".into(),
         sandbox: "native workspace-write".into(),
         verdict: Decision::Allow,
@@ -582,4 +583,171 @@ proptest! {
         fs::write(&path, &bytes).unwrap();
         prop_assert_eq!(place.fault().and_then(|fault| fault.line()), Some(line));
     }
+}
+
+fn take(place: &Place, path: &Path) {
+    fs::remove_file(path).unwrap();
+    fs::remove_file(place.head_of(path)).unwrap();
+}
+
+fn register(place: &Place) -> PathBuf {
+    place.place.state_dir.join("audit.register")
+}
+
+/// Where the entries of the register begin, and how long each is.
+const ENTRIES_AT: usize = 256;
+const ENTRY: usize = 384;
+
+/// Changes the bytes of the register.
+fn edit_register(place: &Place, edit: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = fs::read(register(place)).unwrap();
+    edit(&mut bytes);
+    fs::write(register(place), bytes).unwrap();
+}
+
+type Deed = fn(&Place, &[PathBuf]);
+
+/// What is done to four sessions that are over, and what must be found.
+const DEEDS: &[(&str, Deed, Option<Fault>)] = &[
+    ("nothing", |_, _| {}, None),
+    (
+        "the first is taken away",
+        |place, logs| take(place, &logs[0]),
+        Some(Fault::Removed { session: 1 }),
+    ),
+    (
+        "one of them",
+        |place, logs| take(place, &logs[2]),
+        Some(Fault::Removed { session: 3 }),
+    ),
+    (
+        "the last",
+        |place, logs| take(place, &logs[3]),
+        Some(Fault::Removed { session: 4 }),
+    ),
+    (
+        "all",
+        |place, logs| logs.iter().for_each(|log| take(place, log)),
+        Some(Fault::Removed { session: 1 }),
+    ),
+    (
+        "the last, and its entry",
+        |place, logs| {
+            take(place, &logs[3]);
+            edit_register(place, |bytes| bytes.truncate(bytes.len() - ENTRY));
+        },
+        Some(Fault::BadRegister { entry: 4 }),
+    ),
+    (
+        "one of them, and its entry",
+        |place, logs| {
+            take(place, &logs[1]);
+            edit_register(place, |bytes| {
+                bytes.drain(ENTRIES_AT + ENTRY..ENTRIES_AT + 2 * ENTRY);
+            });
+        },
+        Some(Fault::BadRegister { entry: 2 }),
+    ),
+    (
+        "two entries change places",
+        |place, _| {
+            edit_register(place, |bytes| {
+                let (first, second) = bytes[ENTRIES_AT..].split_at_mut(ENTRY);
+                first.swap_with_slice(&mut second[..ENTRY]);
+            });
+        },
+        Some(Fault::BadRegister { entry: 1 }),
+    ),
+    (
+        "a letter of the register",
+        |place, _| edit_register(place, |bytes| bytes[ENTRIES_AT + 2 * ENTRY + 30] ^= 1),
+        Some(Fault::BadRegister { entry: 3 }),
+    ),
+    (
+        "the register",
+        |place, _| fs::remove_file(register(place)).unwrap(),
+        Some(Fault::NoRegister),
+    ),
+    (
+        "one of them and the register, and another session begins",
+        |place, logs| {
+            take(place, &logs[1]);
+            fs::remove_file(register(place)).unwrap();
+            place.open().record(intent(9, "ls")).unwrap();
+        },
+        Some(Fault::NotListed),
+    ),
+    (
+        "an older copy is put in the place of one",
+        |place, logs| {
+            for path in [logs[0].clone(), place.head_of(&logs[0])] {
+                fs::copy(path.with_extension("old"), path).unwrap();
+            }
+        },
+        Some(Fault::SetBack { expected: 2 }),
+    ),
+];
+
+#[test]
+fn a_session_that_is_taken_away_is_named() {
+    for (what, deed, expected) in DEEDS {
+        let place = Place::new();
+        let session = |number: u64| {
+            let clock = Ticking(AtomicU64::new(1_767_323_045_678 + number * 60_000));
+            let log = AuditLog::open(&place.place, clock).unwrap();
+            log.record(intent(1, "make")).unwrap();
+            if number == 0 {
+                for path in [log.path().to_owned(), place.head_of(log.path())] {
+                    fs::copy(&path, path.with_extension("old")).unwrap();
+                }
+            }
+            log.record(outcome(1)).unwrap();
+            log.path().to_owned()
+        };
+        let mut logs: Vec<PathBuf> = Vec::new();
+        for number in 0..4 {
+            logs.push(session(number));
+        }
+        deed(&place, &logs);
+        assert_eq!(place.fault(), *expected, "{what}");
+    }
+}
+
+/// A log that was opened and not listed yet, as a kill leaves it, has no line.
+#[test]
+fn a_kill_while_a_log_is_opened_leaves_nothing_to_miss() {
+    let (place, path) = Place::with_records(2);
+    let before = fs::read(register(&place)).unwrap();
+    drop(place.open());
+    let after = fs::read(register(&place)).unwrap();
+    // Killed before it was listed; in the middle of the entry; before it was counted.
+    for length in [before.len(), before.len() + 100, after.len()] {
+        let mut bytes = after[..length].to_vec();
+        bytes[..ENTRIES_AT].copy_from_slice(&before[..ENTRIES_AT]);
+        fs::write(register(&place), &bytes).unwrap();
+        assert_eq!(place.fault(), None, "{length}");
+    }
+    // The next one takes that place, and all is as it should be.
+    place.open().record(intent(1, "ls")).unwrap();
+    assert_eq!(place.fault(), None);
+    assert_eq!(lines(&path).len(), 2);
+}
+
+#[test]
+fn many_sessions_at_once_are_all_listed() {
+    let place = Place::new();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for number in 0..5 {
+                    let log = AuditLog::open(&place.place, SystemClock).unwrap();
+                    log.record(intent(number, "ls")).unwrap();
+                    assert!(place.verify().is_intact(), "{:?}", place.fault());
+                }
+            });
+        }
+    });
+    let report = place.verify();
+    assert!(report.is_intact(), "{report:?}");
+    assert_eq!(report.files.len(), 40);
 }

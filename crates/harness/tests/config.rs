@@ -105,7 +105,7 @@ fn the_defaults_are_those_of_the_policy_and_the_specification() {
     let config = Config::default();
     assert_eq!(config.sandbox.mode, SandboxMode::WorkspaceWrite);
     assert_eq!(config.sandbox.network, Network::Off);
-    assert_eq!(config.approval.policy, ApprovalPolicy::OnRequest);
+    assert_eq!(config.approval.policy, ApprovalPolicy::OnFailure);
     assert_eq!(config.limits, Limits::default());
     assert_eq!(config.shell.timeout, Duration::from_secs(10));
     assert_eq!(config.bash.default_timeout, Duration::from_mins(2));
@@ -425,15 +425,16 @@ fn a_project_tightens_and_does_not_loosen() {
             "",
         ),
         (
-            "",
+            "approval.policy = 'on-request'",
             "approval.policy = 'never'",
             "approval.policy = \"never\"",
         ),
         (
-            "",
+            "approval.policy = 'on-request'",
             "approval.policy = 'on-failure'",
             "approval.policy = \"on-failure\"",
         ),
+        ("", "approval.policy = 'on-request'", ""),
         ("", "approval.policy = 'unless-trusted'", ""),
         (
             "approval.policy = 'never'",

@@ -18,6 +18,9 @@ pub struct Ground {
     pub home: Option<PathBuf>,
     /// What may be written besides the workspace: extra writable roots, the temporary folders.
     pub writable: Vec<PathBuf>,
+    /// Places that hold secrets as a rule, and that the user lets commands read all the same.
+    #[serde(default)]
+    pub readable: Vec<PathBuf>,
 }
 
 impl Ground {
@@ -29,6 +32,7 @@ impl Ground {
             workspace,
             home: None,
             writable: vec![PathBuf::from("/tmp")],
+            readable: Vec::new(),
         }
     }
 

@@ -6,17 +6,14 @@
 mod connect;
 mod files;
 
-use std::collections::BTreeSet;
-
 use crate::action::{Action, FenceRequest, RunCommand};
 use crate::classify::{self, Class, Classification};
-use crate::command_line::CommandLine;
-use crate::facts::{self, CommandText, Facts};
 use crate::ground::Ground;
 use crate::leave;
 use crate::permissions::{ApprovalPolicy, Limits, Network, SandboxMode, SandboxPolicy};
 use crate::permit::{Basis, Confinement, Permit};
-use crate::propose::{canonical, propose};
+use crate::propose::propose;
+use crate::remembered::understood;
 use crate::rule::{Decision, Fence, Grant};
 use crate::ruleset::{RuleDecision, RuleSet};
 use crate::verdict::{Denial, DenialCode, Grounds, Judgement, Question, QuestionKind, Verdict};
@@ -49,67 +46,8 @@ pub enum Escalation {
     Askable,
 }
 
-/// Approvals of this session, by what they are about rather than how it was spelled.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Remembered {
-    keys: BTreeSet<String>,
-}
-
-impl Remembered {
-    /// Remembers a yes.
-    pub fn insert(&mut self, key: ApprovalKey) {
-        self.keys.insert(key.0);
-    }
-
-    /// These approvals and those.
-    pub fn with(&self, others: &Self) -> Self {
-        Self {
-            keys: self.keys.union(&others.keys).cloned().collect(),
-        }
-    }
-
-    fn contains(&self, key: &ApprovalKey) -> bool {
-        self.keys.contains(&key.0)
-    }
-}
-
-/// What an approval for the session is about: the command without its spelling, its folder, and
-/// the bounds that the yes was given for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ApprovalKey(String);
-
-impl ApprovalKey {
-    /// The key of a question.
-    pub fn of(question: &Question) -> Self {
-        Self::new(question.action(), question.if_approved())
-    }
-
-    fn new(action: &Action, confinement: &Confinement) -> Self {
-        let subject = match action {
-            Action::RunCommand(command) => {
-                format!(
-                    "{} in {}",
-                    canonical(&understood(command)),
-                    command.cwd.display()
-                )
-            }
-            // A connection is the same whatever command makes it, and has no bounds of its own.
-            Action::Connect(connect) => return Self(connect::in_words(connect)),
-            other => format!("{other:?}"),
-        };
-        let bounds = match confinement {
-            Confinement::Fenced { sandbox, .. } => {
-                format!(
-                    "{} {} {:?}",
-                    sandbox.mode, sandbox.network, sandbox.writable_roots
-                )
-            }
-            Confinement::Unfenced { .. } => "unfenced".to_owned(),
-        };
-        Self(format!("{subject} {bounds}"))
-    }
-}
-
+pub use crate::remembered::{ApprovalKey, Remembered};
+pub(crate) use connect::in_words as connection_in_words;
 pub use connect::{judge_address, protocol_of_tunnel};
 
 /// Judges an action.
@@ -126,31 +64,24 @@ pub fn judge(action: Action, bench: &Bench<'_>) -> Judgement {
 /// Judges whether a command that the fence refused something may run again without it.
 pub fn judge_retry(action: Action, denied: Vec<String>, bench: &Bench<'_>) -> Verdict {
     let because = "the fence refused something that the command needs".to_owned();
+    let kind = QuestionKind::RetryUnfenced { denied };
+    let unfenced = Confinement::Unfenced {
+        limits: bench.limits.clone(),
+    };
     match bench.approval {
-        ApprovalPolicy::OnFailure | ApprovalPolicy::UnlessTrusted => Verdict::Ask(Question::new(
-            QuestionKind::RetryUnfenced { denied },
-            because,
-            action,
-            Confinement::Unfenced {
-                limits: bench.limits.clone(),
-            },
-        )),
+        ApprovalPolicy::OnFailure | ApprovalPolicy::UnlessTrusted => {
+            let key = ApprovalKey::new(&kind, &action, &unfenced);
+            if bench.remembered.contains(&key) {
+                return Verdict::Allow(Permit::new(action, unfenced, Basis::Remembered));
+            }
+            Verdict::Ask(Question::new(kind, because, action, unfenced))
+        }
         ApprovalPolicy::Never | ApprovalPolicy::OnRequest => Verdict::Deny(Denial {
             code: DenialCode::ApprovalNotPossible,
             reason: because,
             hint: Some(format!("approval policy {} does not retry", bench.approval)),
         }),
     }
-}
-
-fn understood(command: &RunCommand) -> Facts {
-    facts::understand(match &command.line {
-        CommandLine::Argv(argv) => CommandText::Argv(argv),
-        CommandLine::Shell { shell, text, .. } => CommandText::Shell {
-            kind: shell.kind,
-            text,
-        },
-    })
 }
 
 fn judge_command(command: RunCommand, bench: &Bench<'_>) -> Judgement {
@@ -341,7 +272,7 @@ fn ask(
     let action = Action::RunCommand(command);
     let remembered = bench
         .remembered
-        .contains(&ApprovalKey::new(&action, &confinement));
+        .contains(&ApprovalKey::new(&kind, &action, &confinement));
     if covered && remembered {
         return Verdict::Allow(Permit::new(action, confinement, Basis::Remembered));
     }
@@ -434,9 +365,11 @@ fn judge_other(action: Action, bench: &Bench<'_>) -> Judgement {
             None,
         ),
         (false, _)
-            if bench
-                .remembered
-                .contains(&ApprovalKey::new(&action, &confinement)) =>
+            if bench.remembered.contains(&ApprovalKey::new(
+                &QuestionKind::Run,
+                &action,
+                &confinement,
+            )) =>
         {
             Verdict::Allow(Permit::new(action, confinement, Basis::Remembered))
         }

@@ -4,11 +4,9 @@
 //! the shell puts in its place at run time (a variable, a pattern, an alias, what stands beside it)
 //! nobody saw, so it is asked about again.
 
-use crate::{
-    action::RunCommand,
-    command_line::CommandLine,
-    facts::{CommandText, Facts, understand},
-};
+use crate::action::RunCommand;
+use crate::facts::Facts;
+use crate::remembered::understood;
 
 /// Whether a grant that leaves the fence covers a command with these facts.
 pub fn covers(facts: &Facts) -> bool {
@@ -17,11 +15,5 @@ pub fn covers(facts: &Facts) -> bool {
 
 /// Whether a yes to leaving the fence may be remembered for a command, or used again.
 pub fn may_be_remembered(command: &RunCommand) -> bool {
-    covers(&understand(match &command.line {
-        CommandLine::Argv(argv) => CommandText::Argv(argv),
-        CommandLine::Shell { shell, text, .. } => CommandText::Shell {
-            kind: shell.kind,
-            text,
-        },
-    }))
+    covers(&understood(command))
 }

@@ -21,6 +21,7 @@ pub mod leave;
 pub mod permissions;
 pub mod permit;
 pub mod propose;
+pub mod remembered;
 pub mod rule;
 pub mod ruleset;
 pub mod settle;

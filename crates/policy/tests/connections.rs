@@ -215,7 +215,7 @@ fn a_yes_for_the_session_is_for_the_host_port_and_protocol() {
         question.proposals()[0].to_toml(),
         "[[rule]]\nhost = \"example.com\"\ndecision = \"allow\"\n"
     );
-    scene.remembered.insert(ApprovalKey::of(&question));
+    scene.remembered.insert(ApprovalKey::of(&question).unwrap());
     for (host, port, tool, expected) in [
         (
             "EXAMPLE.com",

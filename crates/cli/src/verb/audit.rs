@@ -8,9 +8,11 @@ use ringfence::audit::{self, Command, Entry, Record};
 use ringfence::config::Config;
 use serde_json::json;
 
+use super::suggest;
 use crate::arguments::Common;
 use crate::opening::Places;
-use crate::paint::{self, visible};
+use crate::paint;
+use crate::reveal;
 
 /// Arguments of `audit`.
 #[derive(Debug, clap::Args)]
@@ -34,13 +36,16 @@ enum What {
     },
     /// Check that no record was changed, removed, added or moved
     Verify,
+    /// Count what was asked, what was approved and what ran unasked
+    Stats(suggest::Arguments),
 }
 
 pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let places = Places::find(None)?;
     let config = Config::from(&places.resolve(crate::opening::flag_values(&Common::default())?)?);
     let place = places.audit_place(&config)?;
-    match arguments.what {
+    match &arguments.what {
+        What::Stats(period) => suggest::stats(period, arguments.json),
         What::Verify => verify(&place, arguments.json),
         What::Show => {
             if place.dir.exists() {
@@ -55,7 +60,7 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
             if place.dir.exists() {
                 for entry in audit::read(&place.dir)? {
                     last.push_back(entry?);
-                    if last.len() > lines {
+                    if last.len() > *lines {
                         last.pop_front();
                     }
                 }
@@ -77,22 +82,20 @@ fn verify(place: &audit::AuditPlace, as_json: bool) -> Result<ExitCode> {
             "files": report.files,
         }))?);
     } else {
-        match report.first_fault() {
-            None => paint::line(&format!(
+        if report.is_intact() {
+            paint::line(&format!(
                 "intact: {} records in {} files",
                 report.records(),
                 report.files.len()
-            )),
-            Some((file, fault)) => {
-                let line = fault
-                    .line()
-                    .map(|line| format!(":{line}"))
-                    .unwrap_or_default();
-                paint::line(&format!(
-                    "NOT INTACT: {}{line}: {fault}",
-                    file.file.display()
-                ));
-            }
+            ));
+        }
+        for (file, fault) in report.faults() {
+            let line = fault
+                .line()
+                .map(|line| format!(":{line}"))
+                .unwrap_or_default();
+            let file = reveal::line(&file.file.display().to_string());
+            paint::line(&format!("NOT INTACT: {file}{line}: {fault}"));
         }
     }
     Ok(if report.is_intact() {
@@ -168,7 +171,7 @@ fn show(entry: &Entry, as_json: bool) -> Result<()> {
             ) + &put_back(&outcome.mended)
         }
     };
-    paint::line(&visible(&format!("{} {text}", entry.at)).replace('\n', "\\n"));
+    paint::line(&reveal::line(&format!("{} {text}", entry.at)));
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use ringfence::config::built_in;
 
 use crate::arguments::Common;
 use crate::opening::{Places, flag_values};
@@ -24,11 +25,21 @@ enum What {
         /// Say where each value comes from
         #[arg(long)]
         origin: bool,
+        /// Print the built-in lists of what cannot be read and what cannot be changed
+        #[arg(long, conflicts_with = "origin")]
+        defaults: bool,
     },
 }
 
 pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
-    let What::Show { common, origin } = &arguments.what;
+    let What::Show {
+        common,
+        origin,
+        defaults,
+    } = &arguments.what;
+    if *defaults {
+        return show_defaults(common.json);
+    }
     let places = Places::find(common.cwd.as_deref())?;
     let resolved = places.resolve(flag_values(common)?)?;
     for refused in &resolved.refused {
@@ -44,5 +55,24 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
         resolved.lines()
     };
     paint::line(&lines.join("\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_defaults(as_json: bool) -> Result<ExitCode> {
+    let lists = built_in();
+    if as_json {
+        paint::line(&serde_json::to_string_pretty(&lists)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    for list in lists {
+        paint::line(&format!(
+            "# {}\n# `{}` adds, `{}` takes out.",
+            list.what, list.adds, list.lifts
+        ));
+        for path in list.paths {
+            paint::line(&path);
+        }
+        paint::line("");
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -14,6 +14,7 @@ pub(crate) mod script;
 pub(crate) mod session;
 pub(crate) mod shell;
 pub(crate) mod status;
+mod suggest;
 pub(crate) mod tools;
 pub(crate) mod trust;
 

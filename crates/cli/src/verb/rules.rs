@@ -10,7 +10,7 @@ use ringfence::policy::import::{self, Dialect};
 use ringfence::policy::rule::Rule;
 use serde_json::json;
 
-use super::check;
+use super::{check, suggest};
 use crate::opening::Places;
 use crate::paint::{self, visible};
 
@@ -31,6 +31,22 @@ enum What {
     },
     /// Read every rules file and check every rule against its examples
     Test,
+    /// Propose the narrowest rules that would have spared the questions of the last week
+    #[command(after_help = "\
+Only what was approved every time becomes a rule, only inside the fence, and never one that covers
+what somebody said no to. Each comes with what else it would have let through in the same time.
+Nothing is written.
+
+Examples:
+  ringfence rules suggest
+  ringfence rules suggest --since 24h --json")]
+    Suggest {
+        #[command(flatten)]
+        period: suggest::Arguments,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Say which rule decides about a command
     Explain(check::Arguments),
     /// Read another tool's rules, and say what becomes of each
@@ -67,6 +83,7 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.what {
         What::List { json } => list(*json),
         What::Test => test(),
+        What::Suggest { period, json } => suggest::rules(period, *json),
         What::Explain(arguments) => check::serve(arguments),
         What::Import {
             file,

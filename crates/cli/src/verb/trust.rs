@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use ringfence::config::Trust;
 
 use crate::opening::Places;
-use crate::paint::{self, visible};
+use crate::paint;
+use crate::reveal;
 use crate::trust;
 
 /// Arguments of `trust`.
@@ -14,7 +15,8 @@ use crate::trust;
 #[command(after_help = "\
 A project's .ringfence/config.toml and .ringfence/rules.toml may tighten the fence at once. What
 loosens it counts only once you have looked at it here and trusted it with --yes. The trust is
-bound to the content: any change ends it.
+bound to the content: any change ends it. A project holds in its subfolders too: the nearest
+.ringfence from the current folder upwards is the one that is shown and trusted.
 
 Examples:
   ringfence trust            what this project brings, and what of it waits for your trust
@@ -38,46 +40,45 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
         .state_home
         .as_ref()
         .context("there is no place to remember trust: set HOME or RINGFENCE_STATE_HOME")?;
-    let workspace = &places.workspace;
+    // The nearest project is the one that is meant: those around it have folders of their own.
+    let nearest = places.projects.last();
+    let root = nearest.map_or(&places.workspace, |project| &project.root);
+    let shown = reveal::line(&root.display().to_string());
     if arguments.revoke {
-        let had = trust::revoke(state, workspace)?;
-        let what = if had {
+        let what = if trust::revoke(state, root)? {
             "is no longer trusted"
         } else {
             "was not trusted"
         };
-        paint::line(&format!("{} {what}", workspace.display()));
+        paint::line(&format!("{shown} {what}"));
         return Ok(ExitCode::SUCCESS);
     }
-    let brought = trust::brought(workspace)?;
-    if brought.is_empty() {
-        paint::line(&format!(
-            "{} brings nothing of its own",
-            workspace.display()
-        ));
+    let Some(project) = nearest else {
+        paint::line(&format!("{shown} brings nothing of its own"));
         return Ok(ExitCode::SUCCESS);
-    }
-    for (path, text) in &brought {
+    };
+    for (path, text) in project.files() {
         paint::line(&format!(
-            "--- {}\n{}",
-            path.display(),
-            visible(text.trim_end())
+            "--- {}",
+            reveal::line(&path.display().to_string())
         ));
+        for line in reveal::lines(text.trim_end()) {
+            paint::line(&line);
+        }
     }
     if arguments.yes {
-        trust::grant(state, workspace, &brought)?;
+        trust::grant(state, project)?;
         // What was trusted must be right: a mistake in it is told now, not at the next command.
         places.resolve(Vec::new())?;
         places.rules()?;
-        paint::line(&format!("{} is trusted as it is now", workspace.display()));
+        paint::line(&format!("{shown} is trusted as it is now"));
         return Ok(ExitCode::SUCCESS);
     }
-    let trusted = places.trust()? == Trust::Trusted;
-    if trusted {
+    if places.trust(project)? == Trust::Trusted {
         paint::line("trusted as it is now");
     } else {
         for refused in &places.resolve(Vec::new())?.refused {
-            paint::line(&format!("waits for your trust: {refused}"));
+            paint::line(&reveal::line(&format!("waits for your trust: {refused}")));
         }
         paint::line("not trusted; `ringfence trust --yes` trusts it as it is now");
     }

@@ -11,6 +11,7 @@ use ringfence::config::{Config, ScriptMode};
 use ringfence::dialect::{ErrorCode, ScriptToolCallOutput};
 use ringfence::event::Event;
 use ringfence::jail::WardenProgram;
+use ringfence::policy::permissions::ApprovalPolicy;
 use ringfence::policy::ruleset::RuleSet;
 use ringfence::script::ScriptRequest;
 use ringfence::session::detect_shell;
@@ -31,6 +32,8 @@ impl Stage {
     pub(crate) fn new() -> Self {
         let mut config = Config::default();
         config.script.mode = ScriptMode::Enabled;
+        // Questions are what many of these tests are about.
+        config.approval.policy = ApprovalPolicy::OnRequest;
         Self {
             place: Place::new(),
             config,

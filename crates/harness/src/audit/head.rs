@@ -61,6 +61,11 @@ impl HeadFile {
         self.0.unlock()
     }
 
+    /// Whether nothing was written to it yet.
+    pub(super) fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.0.metadata()?.len() == 0)
+    }
+
     /// Writes the head proper.
     pub(super) fn write(&self, key: &FileKey, head: Head) -> io::Result<()> {
         let covered = format!("{MAGIC} {:020} {}", head.count, head.hash);
@@ -115,7 +120,7 @@ fn parse(key: &FileKey, bytes: &[u8]) -> Option<Head> {
     })
 }
 
-fn read_up_to(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(super) fn read_up_to(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < bytes.len() {
         match file.read_at(&mut bytes[filled..], offset + filled as u64) {

@@ -60,6 +60,7 @@ impl Record {
                     parent,
                     tool,
                     command,
+                    shell,
                     cwd,
                     ..
                 } = intent;
@@ -68,6 +69,7 @@ impl Record {
                 parent.as_mut().into_iter().for_each(call);
                 text(tool);
                 command.fit_to_keep(redactor);
+                shell.iter_mut().for_each(path);
                 path(cwd);
                 let Intent {
                     sandbox,
@@ -227,8 +229,26 @@ mod tests {
 
     #[test]
     fn work_on_a_hostile_command_is_bounded() {
-        let text = "-----BEGIN PRIVATE KEY-----".repeat(1 << 16);
-        let kept = keep(&Redactor::default(), &text, COMMAND_BYTES);
-        assert!(kept.len() < COMMAND_BYTES + 64);
+        let begun = std::time::Instant::now();
+        for part in [
+            "-----BEGIN PRIVATE KEY-----",
+            "curl ",
+            "sudo -S ",
+            "curl -u a:b ",
+            "-a ",
+            "set ",
+            "password ",
+            "user password '",
+            "'",
+            "\"' ",
+            "vault kv put a=b ",
+            "://a:b@",
+        ] {
+            let text = part.repeat((1 << 20) / part.len());
+            let kept = keep(&Redactor::default(), &text, COMMAND_BYTES);
+            assert!(kept.len() < COMMAND_BYTES + 64, "{part}");
+        }
+        // Far above what it takes, far below what a look from every word at every other would.
+        assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
     }
 }

@@ -98,6 +98,10 @@ pub(super) struct FileKey(Hmac<Sha256>);
 pub(super) enum Purpose {
     Line,
     Head,
+    /// The head of the register.
+    Register,
+    /// An entry of it.
+    Entry,
 }
 
 impl FileKey {
@@ -116,6 +120,8 @@ impl FileKey {
         mac.update(match purpose {
             Purpose::Line => b"line\0",
             Purpose::Head => b"head\0",
+            Purpose::Register => b"list\0",
+            Purpose::Entry => b"item\0",
         });
         mac.update(bytes);
         mac

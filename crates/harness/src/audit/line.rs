@@ -45,11 +45,6 @@ pub(super) struct Link {
     pub(super) prev: Digest,
 }
 
-/// What the first line of a file carries as the hash of the line before.
-pub(super) fn genesis(log_name: &str) -> Digest {
-    Digest::of(format!("ringfence audit log 1\0{log_name}").as_bytes())
-}
-
 /// Writes a line, without its line feed.
 pub(super) fn seal(
     key: &FileKey,

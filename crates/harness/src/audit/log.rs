@@ -19,6 +19,7 @@ use super::line::{self, Link, MAX_LINE};
 use super::place::{AuditPlace, LOG_EXTENSION};
 use super::record::Record;
 use super::redact::Redactor;
+use super::register::Register;
 
 /// Why a record could not be kept, or a log not be opened.
 #[derive(Debug, Error)]
@@ -112,26 +113,30 @@ impl AuditLog {
         let name = file_name(&clock, place)?;
         let (path, head_path) = (place.dir.join(&name), place.head_file(&name));
         let key = master.for_file(&name);
-        let head = Head {
-            count: 0,
-            hash: line::genesis(&name),
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| AuditError::Write { path, source }
         };
-        // The head comes first: a log without one would look like a stranger's.
+        // Made first, listed last: a log that is listed is missed when it is gone. The head comes
+        // before the log: a log without one would look like a stranger's.
+        let mut head = Head {
+            count: 0,
+            hash: Digest::of(b""),
+        };
         let head_file = HeadFile::create(&head_path)
             .and_then(|file| file.write(&key, head).map(|()| file))
-            .map_err(|source| AuditError::Write {
-                path: head_path,
-                source,
-            })?;
+            .map_err(failed(&head_path))?;
         let log = OpenOptions::new()
             .append(true)
             .create_new(true)
             .mode(0o600)
             .open(&path)
-            .map_err(|source| AuditError::Write {
-                path: path.clone(),
-                source,
-            })?;
+            .map_err(failed(&path))?;
+        let register = place.register_file();
+        head.hash = Register::open(&register, &master)
+            .and_then(|register| register.add(place, &master, &name))
+            .map_err(failed(&register))?;
+        head_file.write(&key, head).map_err(failed(&head_path))?;
         let end = Mutex::new(End {
             log,
             head_file,

@@ -3,7 +3,9 @@
 //! One file of JSON lines per harness process. Each line carries the hash of the one before and a
 //! keyed code of its own; the head (how many lines, and the hash of the last) is kept in another
 //! directory. [`verify`] therefore finds a line that was changed, removed, moved, appended by a
-//! stranger or cut off, and names it. Secrets are redacted before anything is written.
+//! stranger or cut off, and names it. The logs of a state directory are chained as well: a register
+//! lists them, and the first line of each carries the hash of its entry there, so that a log that is
+//! removed with its head is missed by name. Secrets are redacted before anything is written.
 //!
 //! This module does not decide what is recorded or when (the engine does), never prints, and uses
 //! only the directories that it is given.
@@ -44,6 +46,7 @@ mod place;
 mod read;
 mod record;
 mod redact;
+mod register;
 mod report;
 mod verify;
 

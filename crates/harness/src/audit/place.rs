@@ -12,7 +12,7 @@ use super::log::AuditError;
 pub struct AuditPlace {
     /// The log files, one per harness process.
     pub dir: PathBuf,
-    /// The key and the heads.
+    /// The key, the heads and the register.
     pub state_dir: PathBuf,
 }
 
@@ -23,6 +23,11 @@ impl AuditPlace {
     /// The file of the key.
     pub(super) fn key_file(&self) -> PathBuf {
         self.state_dir.join("audit.key")
+    }
+
+    /// The register of all log files.
+    pub(super) fn register_file(&self) -> PathBuf {
+        self.state_dir.join("audit.register")
     }
 
     /// The directory of the heads.

@@ -128,6 +128,9 @@ pub struct Intent {
     pub tool: String,
     /// What it is to do.
     pub command: Command,
+    /// The shell that reads it, where it is a text for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell: Option<PathBuf>,
     /// Where.
     pub cwd: PathBuf,
     /// The fence around it (`native`, `none`, …, with the policy's name).

@@ -20,7 +20,12 @@ impl Report {
 
     /// The first file that is not, and what is wrong with it.
     pub fn first_fault(&self) -> Option<(&FileReport, &Fault)> {
-        self.files.iter().find_map(|file| match &file.finding {
+        self.faults().next()
+    }
+
+    /// Every file that is not, and what is wrong with it.
+    pub fn faults(&self) -> impl Iterator<Item = (&FileReport, &Fault)> {
+        self.files.iter().filter_map(|file| match &file.finding {
             Finding::Bad(fault) => Some((file, fault)),
             Finding::Intact | Finding::InFlight => None,
         })
@@ -94,6 +99,25 @@ pub enum Fault {
     },
     /// The log is not a plain file.
     NotAFile,
+    /// The register lists it, and both the log and its head are gone.
+    Removed {
+        /// Which session it was, counted from the first.
+        session: u64,
+    },
+    /// It had more lines when the session after it began: an older copy was put in its place.
+    SetBack {
+        /// How many lines it had then.
+        expected: u64,
+    },
+    /// The register does not list it.
+    NotListed,
+    /// The register of all log files is gone.
+    NoRegister,
+    /// The register was changed, cut or made with another key.
+    BadRegister {
+        /// The first entry that nobody vouches for, from 1.
+        entry: u64,
+    },
 }
 
 impl Fault {
@@ -105,7 +129,14 @@ impl Fault {
             | Self::CutOff { line, .. }
             | Self::Appended { line } => Some(*line),
             Self::NoLog { .. } => Some(1),
-            Self::NoHead | Self::BadHead | Self::NotAFile => None,
+            Self::NoHead
+            | Self::BadHead
+            | Self::NotAFile
+            | Self::Removed { .. }
+            | Self::SetBack { .. }
+            | Self::NotListed
+            | Self::NoRegister
+            | Self::BadRegister { .. } => None,
         }
     }
 }
@@ -134,6 +165,21 @@ impl fmt::Display for Fault {
                 write!(f, "the file is missing: {expected} lines were written")
             }
             Self::NotAFile => f.write_str("this is not a plain file"),
+            Self::Removed { session } => {
+                write!(f, "the log of session {session} was removed, with its head")
+            }
+            Self::SetBack { expected } => write!(
+                f,
+                "an older copy is in its place: it had {expected} lines when the next session began"
+            ),
+            Self::NotListed => f.write_str("the register of sessions does not list this file"),
+            Self::NoRegister => f.write_str(
+                "the register of sessions is gone: whether logs were removed cannot be told",
+            ),
+            Self::BadRegister { entry } => write!(
+                f,
+                "the register of sessions was changed or cut at entry {entry}, or made with another key"
+            ),
         }
     }
 }

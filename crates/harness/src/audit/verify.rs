@@ -1,7 +1,8 @@
 //! Whether the log still says what was written.
 //!
 //! Verifying looks at every log file and at every head: a file without a head was not written by
-//! this harness, a head without a file vouches for lines that are gone.
+//! this harness, a head without a file vouches for lines that are gone, and a log that the register
+//! lists and that has neither was removed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -17,6 +18,7 @@ use super::line::{self, Link};
 use super::log::AuditError;
 use super::place::{AuditPlace, log_files};
 use super::read::read_line;
+use super::register::{self, Listed, Reading};
 use super::report::{Fault, FileReport, Finding, Report};
 
 /// Why nothing could be verified.
@@ -37,29 +39,73 @@ pub enum VerifyError {
 
 /// Verifies every log file of a place. It may be in use meanwhile.
 pub fn verify(place: &AuditPlace) -> Result<Report, VerifyError> {
-    let names = names(place)?;
-    if names.is_empty() {
+    let mut names = names(place)?;
+    let register = place.register_file();
+    if names.is_empty() && !register.exists() {
         return Ok(Report { files: Vec::new() });
     }
     let master = MasterKey::open(&place.key_file())?;
-    let verified = names.into_iter().map(|name| {
+    let read_failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| VerifyError::Read { path, source }
+    };
+    let look = || register::read(&register, &master).map_err(read_failed(&register));
+    let mut sessions = Sessions::of(look()?);
+    names.extend(sessions.listed.iter().map(|listed| listed.name.clone()));
+    let mut files: Vec<FileReport> = sessions
+        .fault
+        .iter()
+        .map(|fault| FileReport {
+            file: register.clone(),
+            records: 0,
+            finding: Finding::Bad(fault.clone()),
+        })
+        .collect();
+    for name in names {
         let path = place.dir.join(&name);
-        let (records, finding) =
-            verify_file(place, &master.for_file(&name), &name).map_err(|source| {
-                VerifyError::Read {
-                    path: path.clone(),
-                    source,
-                }
-            })?;
-        Ok(FileReport {
+        let key = master.for_file(&name);
+        let mut found = verify_file(place, &key, &name, &sessions).map_err(read_failed(&path))?;
+        if found.1 == Finding::Bad(Fault::NotListed) {
+            // It was started meanwhile: what has a line by now is listed by now.
+            sessions = Sessions::of(look()?);
+            found = verify_file(place, &key, &name, &sessions).map_err(read_failed(&path))?;
+        }
+        let (records, finding) = found;
+        files.push(FileReport {
             file: path,
             records,
             finding,
-        })
-    });
-    Ok(Report {
-        files: verified.collect::<Result<_, VerifyError>>()?,
-    })
+        });
+    }
+    Ok(Report { files })
+}
+
+/// What the register says of the sessions.
+struct Sessions {
+    listed: Vec<Listed>,
+    fault: Option<Fault>,
+}
+
+impl Sessions {
+    fn of(reading: Reading) -> Self {
+        let (listed, fault) = match reading {
+            Reading::Good(listed) => (listed, None),
+            Reading::Missing => (Vec::new(), Some(Fault::NoRegister)),
+            Reading::Bad { entry, good } => (good, Some(Fault::BadRegister { entry })),
+        };
+        Self { listed, fault }
+    }
+
+    /// Where a log stands in the register.
+    fn position(&self, name: &str) -> Option<usize> {
+        self.listed.iter().position(|listed| listed.name == name)
+    }
+
+    /// How many lines a log is known to have had.
+    fn at_least(&self, position: usize) -> u64 {
+        let next = self.listed.get(position + 1);
+        next.map_or(0, |next| next.before)
+    }
 }
 
 /// The names of all log files, those included of which only the head is left.
@@ -88,10 +134,23 @@ fn names(place: &AuditPlace) -> Result<BTreeSet<String>, VerifyError> {
     Ok(logs.into_iter().chain(heads).filter_map(name).collect())
 }
 
-fn verify_file(place: &AuditPlace, key: &FileKey, name: &str) -> io::Result<(u64, Finding)> {
+fn verify_file(
+    place: &AuditPlace,
+    key: &FileKey,
+    name: &str,
+    sessions: &Sessions,
+) -> io::Result<(u64, Finding)> {
+    let bad = |fault| Ok((0, Finding::Bad(fault)));
+    let position = sessions.position(name);
     let head_file = match HeadFile::open(&place.head_file(name)) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Ok((0, Finding::Bad(Fault::NoHead)));
+            let gone = fs::symlink_metadata(place.dir.join(name)).is_err();
+            return bad(match position {
+                Some(position) if gone => Fault::Removed {
+                    session: position as u64 + 1,
+                },
+                _ => Fault::NoHead,
+            });
         }
         opened => opened?,
     };
@@ -107,7 +166,13 @@ fn verify_file(place: &AuditPlace, key: &FileKey, name: &str) -> io::Result<(u64
     let metadata = fs::symlink_metadata(&path);
     head_file.unlock()?;
     let Some(head) = head else {
-        return Ok((0, Finding::Bad(Fault::BadHead)));
+        // Made a moment ago, or when its process was killed: nothing else is there yet.
+        let unmade = metadata.is_err() && position.is_none() && head_file.is_empty()?;
+        return if unmade {
+            Ok((0, Finding::InFlight))
+        } else {
+            bad(Fault::BadHead)
+        };
     };
     let metadata = match metadata {
         // Killed between making the head and making the log: nothing was recorded.
@@ -115,33 +180,40 @@ fn verify_file(place: &AuditPlace, key: &FileKey, name: &str) -> io::Result<(u64
             return Ok((0, Finding::InFlight));
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Ok((
-                0,
-                Finding::Bad(Fault::NoLog {
-                    expected: head.count,
-                }),
-            ));
+            let expected = head.count;
+            return bad(Fault::NoLog { expected });
         }
         metadata => metadata?,
     };
     if !metadata.is_file() {
-        return Ok((0, Finding::Bad(Fault::NotAFile)));
+        return bad(Fault::NotAFile);
+    }
+    let first = position.map(|position| sessions.listed[position].hash);
+    if first.is_none() && sessions.fault.is_none() && head.count > 0 {
+        return bad(Fault::NotListed);
+    }
+    let expected = position.map_or(0, |position| sessions.at_least(position));
+    if head.count < expected {
+        return bad(Fault::SetBack { expected });
     }
     let mut lines = BufReader::new(File::open(&path)?.take(metadata.len()));
-    follow(&mut lines, key, name, head, draft.as_deref())
+    follow(&mut lines, key, first, head, draft.as_deref())
 }
 
-/// Follows the chain to its head. Returns how many records are good, and the finding.
+/// Follows the chain from what its first line refers to, where that is known, to its head. Returns
+/// how many records are good, and the finding.
 fn follow(
     lines: &mut impl io::BufRead,
     key: &FileKey,
-    name: &str,
+    first: Option<Digest>,
     head: Head,
     draft: Option<&[u8]>,
 ) -> io::Result<(u64, Finding)> {
+    // The head of a log that is just being opened knows nothing yet.
+    let start = first.unwrap_or(head.hash);
     let mut next = Link {
         seq: 1,
-        prev: line::genesis(name),
+        prev: start,
     };
     let mut bytes = Vec::new();
     while next.seq <= head.count {
@@ -155,7 +227,8 @@ fn follow(
             };
             return Ok((good, Finding::Bad(fault)));
         }
-        if let Some(fault) = bad_line(&bytes, key, next) {
+        let prev = (next.seq > 1).then_some(next.prev).or(first);
+        if let Some(fault) = bad_line(&bytes, key, next.seq, prev) {
             return Ok((good, Finding::Bad(fault)));
         }
         let hash = Digest::of(&bytes[..bytes.len() - 1]);
@@ -166,7 +239,7 @@ fn follow(
     }
     // Every line carries the key's code and the hash of the one before; only a head that was put
     // back from an older copy could disagree here.
-    if next.prev != head.hash {
+    if next.prev != head.hash && head.count > 0 {
         return Ok((head.count.saturating_sub(1), Finding::Bad(Fault::BadHead)));
     }
     let mut tail = Vec::new();
@@ -187,19 +260,21 @@ fn follow(
     ))
 }
 
-fn bad_line(bytes: &[u8], key: &FileKey, expected: Link) -> Option<Fault> {
-    let line = expected.seq;
+/// What is wrong with a line that should be the one of this number, behind one of this hash where
+/// that is known.
+fn bad_line(bytes: &[u8], key: &FileKey, line: u64, prev: Option<Digest>) -> Option<Fault> {
     let Some(link) = bytes
         .strip_suffix(b"\n")
         .and_then(|line| line::open(key, line))
     else {
         return Some(Fault::Changed { line });
     };
-    if link.seq != expected.seq {
+    if link.seq != line {
         return Some(Fault::Misplaced {
             line,
             found: link.seq,
         });
     }
-    (link.prev != expected.prev).then_some(Fault::Changed { line })
+    prev.is_some_and(|prev| prev != link.prev)
+        .then_some(Fault::Changed { line })
 }

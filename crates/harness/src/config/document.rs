@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::built_in::built_in;
 use super::key::{Key, Kind, Loosens, Merge};
 use super::keys::{KEYS, RESERVED_VARIABLES};
 use super::value::Value;
@@ -27,6 +28,7 @@ pub fn reference_page() -> String {
             notes(key)
         );
     }
+    page.push_str(&defaults());
     page.push_str("\n## Variables that are not configuration\n\n");
     page.push_str("These begin like the others and are left alone: ");
     let names: Vec<_> = RESERVED_VARIABLES
@@ -49,7 +51,8 @@ Settings come from these places, each over the one before:
 1. built-in defaults,
 2. the system's file, `/etc/ringfence/config.toml`,
 3. the user's file, `~/.config/ringfence/config.toml`,
-4. the project's file, `.ringfence/config.toml`,
+4. the project's file, `.ringfence/config.toml`: in the workspace, and in every folder above it up to the home folder and
+   within one file system, the nearest last. It must be a plain file of at most 1 MiB inside the project,
 5. environment variables: `RINGFENCE_<SECTION>_<KEY>`, such as `RINGFENCE_SANDBOX_MODE=read-only`
    (paths in a list are separated by `:`, names by `,`; a table is written `{ NAME = \"value\" }`),
 6. flags.
@@ -58,8 +61,28 @@ Settings come from these places, each over the one before:
 the wrong type and a syntax error are errors that name the file and the line.
 
 A project's file may tighten the fence at once. What would loosen it is not honoured, and listed, until
-`ringfence trust` is run there. The last column says what counts as loosening.
+`ringfence trust` is run there. The last column says what counts as loosening. A project inside another one adds to what the
+outer one tightens and takes nothing of it away. Rules are in files of their own, see [rules.md](rules.md).
 ";
+
+/// The lists that hold when nobody sets anything.
+fn defaults() -> String {
+    let mut text = String::from(
+        "\n## Default lists\n\n`ringfence config show --defaults` prints them. An entry counts for itself and \
+         everything in it.\n",
+    );
+    for list in built_in() {
+        let _ = write!(
+            text,
+            "\n{} `{}` adds to the list, `{}` takes entries out of it.\n\n```text\n{}\n```\n",
+            list.what,
+            list.adds,
+            list.lifts,
+            list.paths.join("\n")
+        );
+    }
+    text
+}
 
 fn default(key: &Key) -> String {
     match (Value::from(key.default), key.kind) {

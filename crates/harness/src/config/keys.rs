@@ -157,7 +157,7 @@ pub const KEYS: &[Key] = &[
         "Whether headers are added inside TLS too, by a certificate authority of the session's own."),
     bound("network", "max_connections", 1, 256, "Connections of one run at once."),
     bound("network", "connect_timeout_ms", 1, 10_000, "How long to wait for a host to answer."),
-    key("approval", "policy", Kind::Choice(APPROVALS), Preset::Text("on-request"),
+    key("approval", "policy", Kind::Choice(APPROVALS), Preset::Text("on-failure"),
         Loosens::Unless(TIGHTER_APPROVALS), "When a person is asked."),
     key("approval", "timeout_ms", Kind::Number(1, u64::MAX), Preset::Number(60_000), Loosens::Never,
         "How long to wait for an answer; then it counts as no."),

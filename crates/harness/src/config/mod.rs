@@ -11,6 +11,7 @@
 //! This module reads the files that it is told to and nothing else: no home folder, no
 //! environment of the process.
 
+mod built_in;
 mod convert;
 mod document;
 mod error;
@@ -24,11 +25,12 @@ mod show;
 mod typed;
 mod value;
 
+pub use built_in::{BuiltIn, built_in};
 pub use document::reference_page;
 pub use error::{ConfigError, ConfigErrors};
 pub use key::{Key, Kind, Loosens, Merge};
 pub use keys::{KEYS, RESERVED_VARIABLES};
-pub use layer::{FlagValue, Sources, Trust};
+pub use layer::{FlagValue, ProjectLayer, Sources, Trust};
 pub use origin::Origin;
 pub use resolve::{Part, Refusal, Resolved, Setting, resolve};
 pub use typed::{

@@ -92,6 +92,15 @@ pub fn resolve(sources: &Sources) -> Result<Resolved, ConfigErrors> {
             Trust::Untrusted => resolved.put_tighter(entries, &sources.workspace),
         }
     }
+    for project in &sources.projects {
+        let root = project.file.parent().and_then(Path::parent);
+        let bases = Bases { start: root, home };
+        let entries = layer::text(&project.file, &project.text, &bases, &mut errors);
+        match project.trust {
+            Trust::Trusted => resolved.put(entries),
+            Trust::Untrusted => resolved.put_tighter(entries, &sources.workspace),
+        }
+    }
     resolved.put(layer::environment(&sources.environment, &here, &mut errors));
     resolved.put(layer::flags(&sources.flags, &here, &mut errors));
     if errors.is_empty() {

@@ -139,6 +139,21 @@ impl SandboxConfig {
     }
 }
 
+impl SandboxConfig {
+    /// What may be read although it holds secrets as a rule: what the user says, but for what lies
+    /// in a folder that stays denied.
+    pub(crate) fn readable(&self, policy: &SandboxPolicy) -> Vec<PathBuf> {
+        let denied = |path: &&PathBuf| {
+            policy
+                .denied_reads
+                .iter()
+                .any(|folder| path.starts_with(folder))
+        };
+        let allowed = self.allowed_reads.iter();
+        allowed.filter(|path| !denied(path)).cloned().collect()
+    }
+}
+
 fn add_new(to: &mut Vec<PathBuf>, from: &[PathBuf]) {
     for path in from {
         if !to.contains(path) {

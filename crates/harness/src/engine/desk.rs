@@ -20,6 +20,7 @@ use ringfence_policy::verdict::{Denial as Refusal, Grounds, Judgement, Question}
 use ringfence_policy::{Ground, Permit, Verdict};
 
 use super::Call;
+use super::held::held;
 use super::record::{ActionRecord, Decided, millis, recorded};
 use crate::approval::Approver;
 use crate::audit::{self, AuditLog, CallId, Clock, SessionId, SystemClock};
@@ -69,18 +70,31 @@ impl Desk {
 
     /// Says what would become of an action, and does nothing.
     pub(crate) fn check(&self, action: Action) -> Judgement {
+        self.judged(action).0
+    }
+
+    /// The judgement, and what of the rules about paths the fence cannot hold.
+    fn judged(&self, action: Action) -> (Judgement, Option<String>) {
         let remembered = self
             .remembered
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        judge(action, &self.bench(&rules, &remembered))
+        let (sandbox, not_held) = held(&self.sandbox, &action, &rules, &self.ground);
+        let bench = Bench {
+            sandbox: &sandbox,
+            ..self.bench(&rules, &remembered)
+        };
+        (judge(action, &bench), not_held)
     }
 
     /// Judges an action and, if need be, asks about it.
     pub(crate) async fn permit(&self, call: &Call, action: Action) -> Result<Permit, CallError> {
         let record = ActionRecord::of(&action);
-        let Judgement { verdict, grounds } = self.check(action);
+        let (Judgement { verdict, grounds }, not_held) = self.judged(action);
+        if let Some(not_held) = not_held {
+            self.notice(call, not_held);
+        }
         match verdict {
             Verdict::Allow(permit) => {
                 self.record_intent(call, &record, Decided::by_policy(&permit, &grounds))?;
@@ -161,7 +175,9 @@ impl Desk {
             Ok(permit) => {
                 if let Answer::ApprovedWithRule(rule) = &answer {
                     self.keep_rule(call, rule, &because)?;
-                } else if answer == Answer::ApprovedForSession {
+                } else if answer == Answer::ApprovedForSession
+                    && let Some(key) = key
+                {
                     let mut remembered = self
                         .remembered
                         .lock()
@@ -265,6 +281,7 @@ impl Desk {
                 parent: call.parent.clone(),
                 tool: action.tool.clone(),
                 command: action.command.clone(),
+                shell: action.shell.clone(),
                 cwd: action
                     .cwd
                     .clone()

@@ -16,6 +16,7 @@ use crate::audit;
 pub(super) struct ActionRecord {
     pub(super) tool: String,
     pub(super) command: audit::Command,
+    pub(super) shell: Option<PathBuf>,
     pub(super) cwd: Option<PathBuf>,
     pub(super) justification: Option<String>,
 }
@@ -29,12 +30,17 @@ impl ActionRecord {
                     CommandLine::Argv(argv) => audit::Command::Argv(argv.clone()),
                     CommandLine::Shell { text, .. } => audit::Command::Line(text.clone()),
                 },
+                shell: match &command.line {
+                    CommandLine::Argv(_) => None,
+                    CommandLine::Shell { shell, .. } => Some(shell.path.clone()),
+                },
                 cwd: Some(command.cwd.clone()),
                 justification: command.justification.clone(),
             },
             other => Self {
                 tool: tool_of(other).to_owned(),
                 command: audit::Command::Line(subject(other)),
+                shell: None,
                 cwd: None,
                 justification: None,
             },

@@ -149,7 +149,9 @@ impl RunGate {
             Ok(Ok(permit)) => {
                 drop(permit);
                 let mut run = self.run();
-                run.approved.insert(key);
+                if let Some(key) = key {
+                    run.approved.insert(key);
+                }
                 run.open.insert(about(connect), OnRecord::new(call.id));
                 Ok(())
             }
@@ -170,8 +172,9 @@ impl RunGate {
         match answered {
             Ok(()) => {
                 drop(run);
-                if let Verdict::Ask(question) = self.judge(connect).verdict {
-                    let key = ApprovalKey::of(&question);
+                if let Verdict::Ask(question) = self.judge(connect).verdict
+                    && let Some(key) = ApprovalKey::of(&question)
+                {
                     self.run().approved.insert(key);
                 }
                 Ok(())

@@ -4,4 +4,5 @@ mod environment;
 mod shell;
 
 pub use environment::{base_environment, merge_login_environment, parse_environment};
-pub use shell::{ShellError, detect_shell};
+pub(crate) use shell::owned_by_the_user;
+pub use shell::{ShellError, detect_shell, named_shell};

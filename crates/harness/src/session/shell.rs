@@ -1,5 +1,7 @@
-//! The user's shell.
+//! The shells of this machine: the user's own, and those that a call may name.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ringfence_confine::account;
@@ -18,7 +20,39 @@ pub enum ShellError {
         "no shell was found: neither the account's, nor $SHELL, nor bash, zsh or sh in /bin and /usr/bin; set `shell.path`"
     )]
     None,
+    /// A call names something that is not one of the machine's shells.
+    #[error("`{}` is not one of this machine's shells; {}", .0.display(), WHAT_COUNTS)]
+    NotOfTheMachine(PathBuf),
+    /// Commands could put anything in its place.
+    #[error(
+        "the shell {} is in {}, where commands may write; {}",
+        path.display(),
+        root.display(),
+        WHAT_COUNTS
+    )]
+    Writable {
+        /// The shell.
+        path: PathBuf,
+        /// The folder.
+        root: PathBuf,
+    },
 }
+
+const WHAT_COUNTS: &str =
+    "use bash, zsh, sh, dash, ksh or pwsh from /bin, /usr/bin, /usr/local/bin or /etc/shells";
+
+/// Where the system keeps its shells.
+const FOLDERS: &[&str] = &[
+    "/bin",
+    "/usr/bin",
+    "/usr/local/bin",
+    "/opt/homebrew/bin",
+    "/run/current-system/sw/bin",
+];
+
+/// The system's own list.
+const LIST: &str = "/etc/shells";
+const LONGEST_LIST: u64 = 64 << 10;
 
 /// Shells to fall back on.
 const FALLBACKS: &[&str] = &[
@@ -55,6 +89,81 @@ fn known_shell(path: &Path) -> Option<Shell> {
         kind,
         path: path.to_path_buf(),
     })
+}
+
+/// The shell that a call names, by a path or a bare name. It has to be one of the machine's: in a
+/// folder of the system's or on its list, whatever it is a link to outside of what commands may
+/// write, and not anybody's to change.
+pub fn named_shell(named: &Path, writable: &[PathBuf]) -> Result<Shell, ShellError> {
+    let stranger = || ShellError::NotOfTheMachine(named.to_path_buf());
+    let kind = ShellKind::of_program(&named.to_string_lossy()).ok_or_else(stranger)?;
+    let path = if named.components().count() == 1 {
+        let found = FOLDERS
+            .iter()
+            .map(|folder| Path::new(folder).join(named))
+            .find(|path| path.is_file());
+        found.ok_or_else(stranger)?
+    } else {
+        named.to_path_buf()
+    };
+    let path = in_its_folder(&path).ok_or_else(stranger)?;
+    if !is_of_the_system(&path) {
+        return Err(stranger());
+    }
+    outside(&path, writable)?;
+    let metadata = path.metadata().map_err(|_| stranger())?;
+    let owners = [0, account::own_uid()];
+    if !metadata.is_file() || !owners.contains(&metadata.uid()) || metadata.mode() & 0o002 != 0 {
+        return Err(stranger());
+    }
+    Ok(Shell { kind, path })
+}
+
+/// Makes sure that the user's own shell is not one that commands brought along. The system's shells
+/// serve wherever the workspace is, were it the root folder.
+pub(crate) fn owned_by_the_user(shell: &Shell, writable: &[PathBuf]) -> Result<(), ShellError> {
+    match in_its_folder(&shell.path) {
+        Some(path) if is_of_the_system(&path) => Ok(()),
+        _ => outside(&shell.path, writable),
+    }
+}
+
+/// Makes sure that commands can change neither a shell nor the link that leads to it.
+fn outside(shell: &Path, writable: &[PathBuf]) -> Result<(), ShellError> {
+    let resolved = [in_its_folder(shell), shell.canonicalize().ok()];
+    for path in resolved.into_iter().flatten() {
+        let inside = |root: &&PathBuf| {
+            path.starts_with(root) || root.canonicalize().is_ok_and(|root| path.starts_with(root))
+        };
+        if let Some(root) = writable.iter().find(inside) {
+            let (path, root) = (shell.to_path_buf(), root.clone());
+            return Err(ShellError::Writable { path, root });
+        }
+    }
+    Ok(())
+}
+
+/// The path with every link in its folder followed, and its own name kept: a shell behaves as
+/// what it is called.
+fn in_its_folder(path: &Path) -> Option<PathBuf> {
+    let folder = path.is_absolute().then(|| path.parent())??;
+    Some(folder.canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Whether a shell is in a folder of the system's or on its list.
+fn is_of_the_system(path: &Path) -> bool {
+    let in_folder = FOLDERS.iter().any(|folder| {
+        let folder = Path::new(folder).canonicalize();
+        folder.is_ok_and(|folder| path.parent() == Some(&folder))
+    });
+    let short = || fs::metadata(LIST).is_ok_and(|list| list.len() <= LONGEST_LIST);
+    let listed = || {
+        let list = fs::read_to_string(LIST).unwrap_or_default();
+        list.lines()
+            .filter_map(|line| in_its_folder(Path::new(line.trim())))
+            .any(|listed| listed == path)
+    };
+    in_folder || (short() && listed())
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ringfence_jail::TerminalSize;
-use ringfence_policy::ShellKind;
 use ringfence_policy::action::RunCommand;
 use ringfence_policy::command_line::{CommandLine, Profile, Shell};
 use schemars::JsonSchema;
@@ -18,6 +17,7 @@ use crate::engine::{Again, Call, Engine};
 use crate::error::CallError;
 use crate::output::{Ansi, TERM};
 use crate::registry::{Attended, ProcessId, Until};
+use crate::session::named_shell;
 
 const NAME: &str = "exec_command";
 
@@ -61,7 +61,7 @@ struct Arguments {
     max_output_tokens: Option<u64>,
     /// The folder to run in, relative to the session's.
     workdir: Option<String>,
-    /// The shell that runs a text, by its path.
+    /// The shell that runs a text: one of the machine's own, by its name or path.
     shell: Option<PathBuf>,
     /// Whether the user's profile applies to a text (it does, unless configured otherwise).
     login: Option<bool>,
@@ -229,13 +229,11 @@ fn shell(engine: &Engine, path: Option<PathBuf>) -> Result<Shell, CallError> {
     let Some(path) = path else {
         return Ok(engine.shell.clone());
     };
-    match ShellKind::of_program(&path.to_string_lossy()) {
-        Some(kind) if path.is_file() => Ok(Shell { kind, path }),
-        _ => Err(bad(&format!(
-            "`shell`: {} is not a shell that is known here; use the path of bash, zsh, sh or pwsh",
-            path.display()
-        ))),
+    // The user's own needs no leave: it was looked at when the session was opened.
+    if path == engine.shell.path {
+        return Ok(engine.shell.clone());
     }
+    Ok(named_shell(&path, &engine.changeable())?)
 }
 
 /// Variables that make programs print for a program: no colours, no pagers, one language.

@@ -395,7 +395,11 @@ fn device(spot: &Spot) -> Option<Finding> {
 
 /// What it means to read a word.
 pub(super) fn reading(spread: &Spread, ground: &Ground) -> Finding {
-    for spot in &spread.places {
+    let lifted = |spot: &Spot| {
+        let mut readable = ground.readable.iter();
+        !spot.open && readable.any(|path| spot.is_in(path))
+    };
+    for spot in spread.places.iter().filter(|spot| !lifted(spot)) {
         if let Some(why) = secret(spot, ground) {
             return (
                 Class::Suspicious,

@@ -230,7 +230,8 @@ fn path_rule(
         if decision == Decision::Allow {
             return leave(entry, decision, line, "it would allow every file", draft);
         }
-        let item = draft.item(line, entry, Outcome::Kept);
+        let why = "commands that name a file are refused or asked about, but the fence cannot hide every file";
+        let item = draft.item(line, entry, Outcome::Partly(why.into()));
         let written = "/".to_owned();
         draft.push(
             item,
@@ -240,9 +241,18 @@ fn path_rule(
         );
         return;
     }
-    let item = draft.item(line, entry, Outcome::Kept);
     // As in a .gitignore, a name without a slash means every depth.
     let anywhere = decision != Decision::Allow && !path.contains('/');
+    let open = anywhere || bare.contains(['*', '?']);
+    let outcome = match decision {
+        Decision::Deny if open => Outcome::Partly(
+            "the fence holds the files that are there when a command starts; one that comes into \
+             being later is refused by its name only"
+                .into(),
+        ),
+        _ => Outcome::Kept,
+    };
+    let item = draft.item(line, entry, outcome);
     draft.push(
         item,
         0,

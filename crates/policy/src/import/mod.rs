@@ -69,6 +69,8 @@ pub enum Outcome {
     Kept,
     /// It was imported as something stricter.
     Stricter(String),
+    /// It was imported, and does not hold as far as it did there.
+    Partly(String),
     /// It cannot be expressed and was left out. Without it less is allowed.
     Dropped(String),
     /// A refusal that cannot be expressed was left out: the user has to write it.
@@ -83,6 +85,7 @@ impl fmt::Display for Item {
         match &self.outcome {
             Outcome::Kept => write!(f, "kept: {}", self.original),
             Outcome::Stricter(why) => write!(f, "stricter: {} ({why})", self.original),
+            Outcome::Partly(why) => write!(f, "kept in part: {} ({why})", self.original),
             Outcome::Dropped(why) => write!(f, "left out: {} ({why})", self.original),
             Outcome::Lost(why) => {
                 write!(f, "LEFT OUT, write it yourself: {} ({why})", self.original)

@@ -14,7 +14,7 @@ use crate::ruleset::RuleDecision;
 use crate::verdict::{Denial, DenialCode, Grounds, Judgement, Question, QuestionKind, Verdict};
 
 /// The connection in a few words: `example.com:443 (https)`.
-pub(super) fn in_words(connect: &Connect) -> String {
+pub(crate) fn in_words(connect: &Connect) -> String {
     format!("{} ({})", place(connect), connect.protocol)
 }
 
@@ -85,7 +85,7 @@ fn decide(
         );
     }
     let action = Action::Connect(connect.clone());
-    let key = ApprovalKey::new(&action, &confinement);
+    let key = ApprovalKey::new(&QuestionKind::Run, &action, &confinement);
     if bench.remembered.contains(&key) {
         return allow(connect, Basis::Remembered);
     }

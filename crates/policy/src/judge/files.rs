@@ -141,7 +141,7 @@ fn settle(action: Action, needs: Needs, bench: &Bench<'_>) -> Verdict {
             None,
         ),
         Needs::Question(because) => {
-            let key = ApprovalKey::new(&action, &bounds);
+            let key = ApprovalKey::new(&QuestionKind::Run, &action, &bounds);
             if bench.remembered.contains(&key) {
                 return Verdict::Allow(Permit::new(action, bounds, Basis::Remembered));
             }

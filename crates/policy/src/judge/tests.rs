@@ -161,7 +161,9 @@ fn a_yes_for_the_session_holds_for_the_same_bounds_only() {
     let Verdict::Ask(question) = ask(&setting) else {
         panic!("not asked")
     };
-    setting.remembered.insert(ApprovalKey::of(&question));
+    setting
+        .remembered
+        .insert(ApprovalKey::of(&question).unwrap());
     assert_eq!(outcome(&ask(&setting)), "run");
     setting.sandbox.network = Network::Full;
     assert_eq!(outcome(&ask(&setting)), "ask");

@@ -20,6 +20,7 @@ pub use host::{HostPattern, Hosts};
 pub use path::{Access, PathPattern};
 pub use prefix::{Prefix, PrefixWord};
 pub use text::TextPattern;
+pub(crate) use text::glob;
 
 pub(crate) use path::covers as path_covers;
 pub(crate) use prefix::Matched;

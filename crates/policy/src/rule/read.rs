@@ -14,6 +14,8 @@ use super::{
 
 /// Limits that keep a rules file from costing too much.
 const MAX_RULES: usize = 20_000;
+/// A project's are read before anybody has looked at them.
+const MAX_PROJECT_RULES: usize = 2_000;
 const MAX_WORDS: usize = 64;
 
 #[derive(Deserialize)]
@@ -29,6 +31,18 @@ struct File {
     allowed_paths: Vec<Spanned<String>>,
     #[serde(default)]
     blocked_paths: Vec<Spanned<String>>,
+}
+
+impl File {
+    fn count(&self) -> usize {
+        let short = [
+            &self.blocked_commands,
+            &self.blocked_patterns,
+            &self.allowed_paths,
+            &self.blocked_paths,
+        ];
+        self.rule.len() + short.map(Vec::len).iter().sum::<usize>()
+    }
 }
 
 #[derive(Deserialize)]
@@ -117,11 +131,23 @@ pub(crate) fn read_rules(layer: Layer, file: &str, text: &str) -> Result<Vec<Rul
         line: error.span().map_or(1, |span| line_of(text, span.start)),
         message: hint(error.message()),
     })?;
+    // Counted before anything is made of them: patterns cost something.
+    let most = match layer {
+        Layer::Project | Layer::UntrustedProject => MAX_PROJECT_RULES,
+        Layer::Managed | Layer::User | Layer::Session => MAX_RULES,
+    };
+    let count = parsed.count();
+    if count > most {
+        let here = Here { file, line: 1 };
+        let problem = format!("there are {count}, and {most} is the most");
+        return Err(here.value("rule", problem, "split the file or drop rules"));
+    }
     let mut rules = Vec::new();
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     let source = |start: usize| Source {
         layer,
         file: file.to_owned(),
-        line: line_of(text, start),
+        line: 1 + ends.partition_point(|end| *end < start),
     };
     for written in parsed.rule {
         let source = source(written.span().start);
@@ -137,14 +163,6 @@ pub(crate) fn read_rules(layer: Layer, file: &str, text: &str) -> Result<Vec<Rul
             let source = source(written.span().start);
             rules.push(short(kind, written.get_ref(), source)?);
         }
-    }
-    if rules.len() > MAX_RULES {
-        let here = Here { file, line: 1 };
-        return Err(here.value(
-            "rule",
-            "there are more than 20000",
-            "split the file or drop rules",
-        ));
     }
     Ok(rules)
 }

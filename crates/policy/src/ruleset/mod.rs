@@ -5,6 +5,7 @@
 //! so that its size hardly matters.
 
 mod command;
+mod held;
 mod index;
 
 use std::path::Path;
@@ -20,6 +21,8 @@ use crate::{
     shell::ShellKind,
 };
 use index::Index;
+
+pub use held::{Held, Stepped, step};
 
 /// Rules from any number of layers. The default is empty.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +77,19 @@ impl RuleSet {
             check_examples(rule)?;
         }
         Ok(Self::of(rules))
+    }
+
+    /// The same rules with relative paths below a folder other than the workspace.
+    #[must_use]
+    pub fn below(mut self, root: &Path) -> Self {
+        for rule in &mut self.rules {
+            if let Selector::Path(pattern) = &mut rule.selector
+                && !pattern.written.starts_with(['/', '~'])
+            {
+                pattern.written = format!("{}/{}", root.display(), pattern.written);
+            }
+        }
+        self
     }
 
     /// A set of rules that were made rather than read.

@@ -51,7 +51,13 @@ fn value_after(text: &str, separator: usize) -> Option<Span> {
         .take_while(|byte| matches!(byte, b' ' | b'\t'))
         .count();
     let spaced = name.end < separator && bytes[separator - 1] == b' ';
-    let opened = name.start.checked_sub(1).map(|before| bytes[before]);
+    // Quotes that are closed again behind the name have nothing to do with the value.
+    let closed = bytes[name.end..separator].contains(&b'\'');
+    let opened = name
+        .start
+        .checked_sub(1)
+        .map(|before| bytes[before])
+        .filter(|sign| !(closed && *sign == b'\''));
     if colon {
         // `image:tag` and `host:port` are not assignments; `-H 'X-Api-Key:abc'` is one.
         let joined = blanks == 0 && !matches!(bytes.get(start), Some(b'"' | b'\''));

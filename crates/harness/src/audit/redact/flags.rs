@@ -1,148 +1,278 @@
-//! Flags whose value is a secret: by the flag's own name, or because the program says so.
+//! Secrets by where they stand in a command: behind a flag whose name says so, or where a program
+//! is known to take one.
+//!
+//! A command reaches from one operator to the next. Any word of it that is the name of a program
+//! in the table makes it that program's: whatever stands in front (`sudo`, `timeout 5`, `docker
+//! exec db`) does not hide it.
 
-use super::words::Word;
+use super::programs::{READERS, ROWS, Takes, is_known};
+use super::words::{Word, unquoted};
 use super::{Span, is_reference, names};
 
-/// How a short flag takes its value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Takes {
-    /// `-p secret`.
-    Next,
-    /// `-psecret`, and only so.
-    Attached,
-    /// Either of the two.
-    Either,
-    /// `-u user:secret`: what follows this sign.
-    After(char),
+/// Finds secrets; reports the word and the part of it.
+pub(super) fn find(words: &[Word<'_>], mut report: impl FnMut(usize, Span)) {
+    let mut start = 0;
+    let mut producer: Option<Command<'_, '_>> = None;
+    while start < words.len() {
+        let length = words[start..].iter().position(Word::is_operator);
+        let end = length.map_or(words.len(), |length| start + length);
+        let command = Command {
+            words: &words[start..end],
+            first: start,
+        };
+        command.named(&mut report);
+        command.placed(&mut report);
+        if command.reads_a_secret() {
+            command.here_string(&mut report);
+            if let Some(producer) = &producer {
+                producer.printed(&mut report);
+            }
+        }
+        let piped = words.get(end).is_some_and(|word| word.text == "|");
+        producer = (piped && !command.words.is_empty()).then_some(command);
+        start = end + 1;
+    }
 }
 
-/// Programs with secrets behind flags whose names do not tell.
-const PROGRAMS: &[(&[&str], &str, Takes)] = &[
-    (&["curl"], "-u", Takes::After(':')),
-    (&["curl"], "--user", Takes::After(':')),
-    (&["curl"], "-U", Takes::After(':')),
-    (&["curl"], "--proxy-user", Takes::After(':')),
-    (&["http", "https", "xh"], "-a", Takes::After(':')),
-    (&["http", "https", "xh"], "--auth", Takes::After(':')),
-    (&["smbclient"], "-U", Takes::After('%')),
-    (
-        &[
-            "mysql",
-            "mysqldump",
-            "mysqladmin",
-            "mariadb",
-            "mariadb-dump",
-        ],
-        "-p",
-        Takes::Attached,
-    ),
-    (&["sshpass"], "-p", Takes::Either),
-    (&["redis-cli"], "-a", Takes::Next),
-    (
-        &["docker", "podman", "helm", "buildah", "skopeo", "oc", "az"],
-        "-p",
-        Takes::Next,
-    ),
-    (
-        &["ldapsearch", "ldapadd", "ldapmodify", "ldapdelete"],
-        "-w",
-        Takes::Either,
-    ),
-    (&["zip", "unzip"], "-P", Takes::Either),
-    (&["7z", "7za", "7zz"], "-p", Takes::Attached),
-    (&["openssl"], "-k", Takes::Next),
-    (&["openssl"], "-pass", Takes::After(':')),
-    (&["openssl"], "-passin", Takes::After(':')),
-    (&["openssl"], "-passout", Takes::After(':')),
-];
+/// The words between two operators.
+#[derive(Clone, Copy)]
+struct Command<'w, 't> {
+    words: &'w [Word<'t>],
+    /// The place of the first among all.
+    first: usize,
+}
 
-/// Programs of whose `-p` only the `login` kind is a password; elsewhere it is a port.
-const ONLY_AT_LOGIN: &[&str] = &["docker", "podman", "helm", "buildah", "skopeo", "oc", "az"];
+/// The program that a word names.
+fn base(word: &Word<'_>) -> String {
+    let (text, _) = word.bare();
+    text.rsplit('/').next().unwrap_or(text).to_owned()
+}
 
-/// Finds secrets behind flags; reports the word and the part of it.
-pub(super) fn find(words: &[Word<'_>], mut report: impl FnMut(usize, Span)) {
-    let mut program = "";
-    let mut login = false;
-    let mut first = true;
-    for (at, word) in words.iter().enumerate() {
-        let (text, span) = word.bare();
-        if matches!(text, ";" | "|" | "&" | "(" | ")") {
-            first = true;
-            continue;
+impl Command<'_, '_> {
+    /// The programs of the table that are named, each where it is named first: a text that names
+    /// one a thousand times is not looked through a thousand times.
+    fn programs(&self) -> Vec<(usize, String)> {
+        let mut found: Vec<(usize, String)> = Vec::new();
+        for (at, word) in self.words.iter().enumerate() {
+            let program = base(word);
+            if is_known(&program) && !found.iter().any(|(_, known)| *known == program) {
+                found.push((at, program));
+            }
         }
-        if first && (!text.contains('=') || text.starts_with('-')) {
-            // `sudo curl …`: a wrapper in front doesn't hide the program.
-            program = text.rsplit('/').next().unwrap_or(text);
-            first = matches!(
-                program,
-                "sudo" | "env" | "nohup" | "time" | "nice" | "command"
-            );
-            login = false;
-            continue;
-        }
-        login |= text == "login";
-        let next = words.get(at + 1).map(Word::bare);
-        // `aws configure set aws_secret_access_key …`
-        let set = at > 0 && words[at - 1].text == "set" && names::is_secret(text);
-        if let Some((value, span)) = next.clone().filter(|_| set)
-            && is_hidden(value, words[at + 1].text)
-        {
-            report(at + 1, span);
-        }
-        if let Some(flag) = text.strip_prefix("--") {
-            // With `=` it is an assignment, which is found as such.
-            let waits = !flag.contains('=') && names::is_secret(flag);
-            if let Some((value, span)) = next.clone().filter(|_| waits)
-                && !value.starts_with('-')
-                && is_hidden(value, words[at + 1].text)
+        found
+    }
+
+    /// Secrets behind words that say so: `--password x`, `set aws_secret_access_key x`.
+    fn named(&self, report: &mut impl FnMut(usize, Span)) {
+        // The last word that is no flag.
+        let mut before = "";
+        for (at, word) in self.words.iter().enumerate() {
+            let (text, _) = word.bare();
+            let flag = text
+                .strip_prefix("--")
+                .filter(|flag| !flag.contains('=') && names::is_secret(flag));
+            let set =
+                matches!(before, "set" | "config") && !text.contains('=') && names::is_secret(text);
+            // `machine h login me password x`, the way of `.netrc`.
+            let netrc = matches!(text, "password" | "passwd")
+                && at > 1
+                && self.words[at - 2].bare().0 == "login";
+            if !word.text.starts_with('-') {
+                before = word.text;
+            }
+            if (flag.is_some() || set || netrc)
+                && let Some(value) = self.words.get(at + 1)
+                && !(flag.is_some() && value.bare().0.starts_with('-'))
             {
-                report(at + 1, span);
+                self.whole(at + 1, report);
             }
         }
-        for (_, flag, takes) in rules(program, login) {
-            let attached = text.strip_prefix(flag).filter(|rest| !rest.is_empty());
-            match (takes, attached, &next) {
-                (Takes::Attached | Takes::Either, Some(rest), _) if is_hidden(rest, word.text) => {
-                    report(at, span.end - rest.len()..span.end);
+    }
+
+    /// Secrets where a program takes them.
+    fn placed(&self, report: &mut impl FnMut(usize, Span)) {
+        for (at, program) in self.programs() {
+            let rows = ROWS.iter();
+            for (_, before, takes) in rows.filter(|(of, ..)| of.contains(&program.as_str())) {
+                if let Some(from) = self.behind(at, before) {
+                    self.taken(from, *takes, report);
                 }
-                (Takes::Next | Takes::Either, None, Some((value, span)))
-                    if text == *flag && is_hidden(value, words[at + 1].text) =>
-                {
-                    report(at + 1, span.clone());
-                }
-                (Takes::After(sign), None, Some((value, span))) if text == *flag => {
-                    if let Some((_, secret)) = value.split_once(*sign)
-                        && is_hidden(secret, words[at + 1].text)
-                    {
-                        report(at + 1, span.end - secret.len()..span.end);
-                    }
-                }
-                (Takes::After(sign), Some(rest), _) if !flag.starts_with("--") => {
-                    if let Some((_, secret)) = rest.split_once(*sign)
-                        && is_hidden(secret, word.text)
-                    {
-                        report(at, span.end - secret.len()..span.end);
-                    }
-                }
-                _ => {}
             }
+        }
+    }
+
+    /// The place behind all of these words, in any order, that follow a place.
+    fn behind(&self, at: usize, wanted: &[&str]) -> Option<usize> {
+        wanted.iter().try_fold(at + 1, |behind, wanted| {
+            let found = self.words[at + 1..]
+                .iter()
+                .position(|word| word.bare().0 == *wanted)?;
+            Some(behind.max(at + 1 + found + 1))
+        })
+    }
+
+    fn taken(&self, from: usize, takes: Takes, report: &mut impl FnMut(usize, Span)) {
+        let places = from..self.words.len();
+        match takes {
+            Takes::Operand(number) => {
+                let mut operands = places.filter(|at| !self.words[*at].text.starts_with('-'));
+                if let Some(at) = operands.nth(number - 1) {
+                    self.whole(at, report);
+                }
+            }
+            Takes::EveryAssigned => places.for_each(|at| self.after(at, '=', 0, report)),
+            Takes::Login => {
+                for at in places {
+                    let (text, span) = self.words[at].bare();
+                    let login = text.split_once('/').and_then(|(user, rest)| {
+                        let secret = rest.rsplit_once('@').map_or(rest, |(secret, _)| secret);
+                        let start = span.start + user.len() + 1;
+                        (!user.starts_with('-')).then_some(start..start + secret.len())
+                    });
+                    if let Some(span) = login {
+                        self.part(at, span, report);
+                    }
+                }
+            }
+            Takes::Next(flag)
+            | Takes::Attached(flag)
+            | Takes::Either(flag)
+            | Takes::After(flag, _)
+            | Takes::IfAssigned(flag)
+            | Takes::Assigned(flag) => {
+                // A flag may stand before the subcommand as well.
+                (0..self.words.len()).for_each(|at| self.flag(at, flag, takes, report));
+            }
+        }
+    }
+
+    /// The secret that a flag holds or that follows it, if this word is the flag.
+    fn flag(&self, at: usize, flag: &str, takes: Takes, report: &mut impl FnMut(usize, Span)) {
+        let (text, _) = self.words[at].bare();
+        let long = flag.starts_with("--");
+        let is_flag = text == flag || ends_a_cluster(text, flag);
+        let attached = text
+            .strip_prefix(flag)
+            .filter(|rest| !rest.is_empty() && (!long || rest.starts_with('=')))
+            .map(|rest| usize::from(rest.starts_with('=')) + flag.len());
+        match (takes, attached) {
+            (Takes::Attached(_) | Takes::Either(_), Some(offset)) => {
+                self.from(at, offset, report);
+            }
+            (Takes::Next(_), Some(offset)) if long => self.from(at, offset, report),
+            (Takes::Next(_) | Takes::Either(_), None) if is_flag => self.whole(at + 1, report),
+            (Takes::After(_, sign), Some(offset)) => self.after(at, sign, offset, report),
+            (Takes::After(_, sign), None) if is_flag => self.after(at + 1, sign, 0, report),
+            (Takes::Assigned(_), Some(offset)) => self.after(at, '=', offset, report),
+            (Takes::Assigned(_), None) if is_flag => self.after(at + 1, '=', 0, report),
+            (Takes::IfAssigned(_), Some(offset)) if text[offset..].contains('=') => {
+                self.from(at, offset, report);
+            }
+            (Takes::IfAssigned(_), None) if is_flag => {
+                let assigned = self.words.get(at + 1);
+                if assigned.is_some_and(|word| word.text.contains('=')) {
+                    self.whole(at + 1, report);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn reads_a_secret(&self) -> bool {
+        self.programs().iter().any(|(at, program)| {
+            READERS.iter().any(|(programs, wanted)| {
+                programs.contains(&program.as_str()) && self.behind(*at, wanted).is_some()
+            })
+        })
+    }
+
+    /// What stands behind `<<<`.
+    fn here_string(&self, report: &mut impl FnMut(usize, Span)) {
+        for (at, word) in self.words.iter().enumerate() {
+            if word.text == "<<<" {
+                self.whole(at + 1, report);
+            } else if let Some(rest) = word.text.strip_prefix("<<<") {
+                let start = word.text.len() - rest.len();
+                self.part(at, start..word.text.len(), report);
+            }
+        }
+    }
+
+    /// What `echo` and `printf` put into a pipe; of `user:secret` what follows the sign.
+    fn printed(&self, report: &mut impl FnMut(usize, Span)) {
+        let Some(at) = self
+            .words
+            .iter()
+            .position(|word| matches!(base(word).as_str(), "echo" | "printf" | "print"))
+        else {
+            return;
+        };
+        let operands: Vec<usize> = (at + 1..self.words.len())
+            .filter(|at| !self.words[*at].text.starts_with(['-', '>']))
+            .collect();
+        for at in &operands {
+            let (text, span) = self.words[*at].bare();
+            // The format, where there is something to be put into it.
+            if text.contains('%') && operands.len() > 1 && *at == operands[0] {
+                continue;
+            }
+            match text.split_once(':') {
+                Some((user, _)) if !user.is_empty() => {
+                    self.part(*at, span.start + user.len() + 1..span.end, report);
+                }
+                _ => self.whole(*at, report),
+            }
+        }
+    }
+
+    fn whole(&self, at: usize, report: &mut impl FnMut(usize, Span)) {
+        self.from(at, 0, report);
+    }
+
+    /// A word from a place on.
+    fn from(&self, at: usize, offset: usize, report: &mut impl FnMut(usize, Span)) {
+        if let Some(word) = self.words.get(at) {
+            let (_, span) = word.bare();
+            self.part(at, span.start + offset..span.end, report);
+        }
+    }
+
+    /// What follows a sign in a word, from a place on.
+    fn after(&self, at: usize, sign: char, offset: usize, report: &mut impl FnMut(usize, Span)) {
+        let Some(word) = self.words.get(at) else {
+            return;
+        };
+        let (text, span) = word.bare();
+        if let Some((before, _)) = text[offset..].split_once(sign) {
+            let start = span.start + offset + before.len() + sign.len_utf8();
+            self.part(at, start..span.end, report);
+        }
+    }
+
+    /// A part of a word, unless it only refers to a secret.
+    fn part(&self, at: usize, span: Span, report: &mut impl FnMut(usize, Span)) {
+        let word = self.words[at];
+        let inner = unquoted(word.text, span);
+        let value = &word.text[inner.clone()];
+        let single = word.text[..inner.start].ends_with('\'');
+        if !value.is_empty() && value != super::REDACTED && (single || !refers(value)) {
+            report(self.first + at, inner);
         }
     }
 }
 
-fn rules(
-    program: &str,
-    login: bool,
-) -> impl Iterator<Item = &'static (&'static [&'static str], &'static str, Takes)> {
-    let wanted = login || !ONLY_AT_LOGIN.contains(&program);
-    PROGRAMS
-        .iter()
-        .filter(move |(programs, ..)| wanted && programs.contains(&program))
+/// Whether all of a value, or what is left of it without a name in front, is put in by the shell.
+fn refers(value: &str) -> bool {
+    is_reference(value) || matches!(value, "-" | "{}")
 }
 
-/// Whether a value is a secret itself, and not a reference to one.
-fn is_hidden(value: &str, word: &str) -> bool {
-    !value.is_empty()
-        && value != super::REDACTED
-        && (word.starts_with('\'') || !is_reference(value))
+/// Whether a word is several flags of one letter with this one last: `-sSfu`.
+fn ends_a_cluster(text: &str, flag: &str) -> bool {
+    let short = flag.len() == 2 && !flag.starts_with("--");
+    short
+        && text.len() > 2
+        && text.starts_with('-')
+        && text[1..].bytes().all(|byte| byte.is_ascii_alphabetic())
+        && text.ends_with(&flag[1..])
+        && !text.starts_with(flag)
 }

@@ -27,6 +27,7 @@ const SECRET: &[&str] = &[
     "pat",
     "cookie",
     "bearer",
+    "otp",
 ];
 
 /// Ends of words that are written together, as in `PGPASSWORD`.

@@ -61,6 +61,18 @@ const TOKENS: &[Token] = &[
     mixed("SG.", dotted, 30),
     token("AGE-SECRET-KEY-1", capital, 30),
     token("hvs.", dashed, 20),
+    token("dckr_pat_", dashed, 20),
+    token("dckr_oat_", dashed, 20),
+    token("glptt-", dashed, 16),
+    token("gldt-", dashed, 16),
+    token("pscale_tkn_", dashed, 20),
+    token("sntrys_", dashed, 20),
+    token("tfp_", alphanumeric, 30),
+    token("lin_api_", alphanumeric, 30),
+    token("rubygems_", alphanumeric, 30),
+    token("xai-", dashed, 30),
+    token("gsk_", alphanumeric, 30),
+    token("AccountKey=", base64, 40),
 ];
 
 /// Finds everything that looks like a secret.
@@ -81,6 +93,8 @@ pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
                 }
             }
             b':' if text[at..].starts_with("://") => spans.extend(url_password(text, at + 3)),
+            b's' if text[at..].starts_with(SLACK) => spans.extend(webhook(bytes, at)),
+            b'0'..=b'9' if !inside_word => spans.extend(bot(bytes, at)),
             _ if inside_word || !byte.is_ascii_alphabetic() => {}
             b'e' if text[at..].starts_with("eyJ") => spans.extend(jwt(bytes, at)),
             b'B' | b'b' => spans.extend(bearer(text, at)),
@@ -107,6 +121,28 @@ fn jwt(bytes: &[u8], at: usize) -> Option<Span> {
     let mut parts = bytes[at..at + length].split(|byte| *byte == b'.');
     let long = |part: Option<&[u8]>| part.is_some_and(|part| part.len() >= 8);
     (long(parts.next()) && long(parts.next()) && parts.next().is_some()).then(|| at..at + length)
+}
+
+/// Where Slack takes messages from whoever knows the rest of the address.
+const SLACK: &str = "slack.com/services/";
+
+fn webhook(bytes: &[u8], at: usize) -> Option<Span> {
+    let start = at + SLACK.len();
+    let path = |byte: &&u8| word(**byte) || **byte == b'/';
+    let length = bytes[start..].iter().take_while(path).count();
+    (length >= 20).then(|| start..start + length)
+}
+
+/// The token of a Telegram bot: its number, a colon, and 35 letters.
+fn bot(bytes: &[u8], at: usize) -> Option<Span> {
+    let digits = bytes[at..]
+        .iter()
+        .take_while(|b| b.is_ascii_digit())
+        .count();
+    let rest = bytes[at + digits..].strip_prefix(b":")?;
+    let letters = rest.iter().take_while(|byte| dashed(**byte)).count();
+    let end = at + digits + 1 + letters;
+    ((8..=12).contains(&digits) && (32..=40).contains(&letters)).then_some(at..end)
 }
 
 /// `Bearer` and a token, wherever it stands.
@@ -160,6 +196,10 @@ fn alphanumeric(byte: u8) -> bool {
 
 fn capital(byte: u8) -> bool {
     byte.is_ascii_uppercase() || byte.is_ascii_digit()
+}
+
+fn base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
 fn word(byte: u8) -> bool {

@@ -12,10 +12,24 @@ pub(super) struct Word<'a> {
 impl Word<'_> {
     /// The word without the quotes around it, and where that lies in the word.
     pub(super) fn bare(&self) -> (&str, Span) {
-        let (text, end) = (self.text, self.text.len());
-        let quoted = text.starts_with(['"', '\'']) && end > 1 && text[1..].ends_with(&text[..1]);
-        let span = if quoted { 1..end - 1 } else { 0..end };
-        (&text[span.clone()], span)
+        let span = unquoted(self.text, 0..self.text.len());
+        (&self.text[span.clone()], span)
+    }
+
+    /// Whether it ends a command.
+    pub(super) fn is_operator(&self) -> bool {
+        matches!(self.text, ";" | "|" | "&" | "(" | ")" | "`" | "\n")
+    }
+}
+
+/// A part of a text without the quotes around it, if there are some.
+pub(super) fn unquoted(text: &str, span: Span) -> Span {
+    let part = &text[span.clone()];
+    let quoted = part.len() > 1 && part.starts_with(['"', '\'']) && part[1..].ends_with(&part[..1]);
+    if quoted {
+        span.start + 1..span.end - 1
+    } else {
+        span
     }
 }
 
@@ -40,11 +54,11 @@ pub(super) fn split(text: &str) -> Vec<Word<'_>> {
             (b'\\', None | Some(b'"')) => escaped = true,
             (b'"' | b'\'', None) => quote = Some(byte),
             (_, Some(open)) if byte == open => quote = None,
-            (b' ' | b'\t' | b'\n' | b'\r', None) => {
+            (b' ' | b'\t' | b'\r', None) => {
                 push(start, at);
                 start = at + 1;
             }
-            (b';' | b'|' | b'&' | b'(' | b')', None) => {
+            (b';' | b'|' | b'&' | b'(' | b')' | b'`' | b'\n', None) => {
                 push(start, at);
                 push(at, at + 1);
                 start = at + 1;

@@ -20,17 +20,18 @@ const LARGEST_FILE: u64 = 1 << 20;
 
 /// Reads a file.
 pub(in crate::config) fn file(path: &Path, bases: &Bases<'_>, errors: &mut Errors) -> Vec<Entry> {
-    match read(path) {
-        Ok(Some(found)) => text(path, &found, bases, errors),
-        Ok(None) => Vec::new(),
+    let text = match read(path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Vec::new(),
         Err(error) => {
             errors.push(error);
-            Vec::new()
+            return Vec::new();
         }
-    }
+    };
+    self::text(path, &text, bases, errors)
 }
 
-/// Reads what a file says.
+/// Reads the text of a file that somebody has opened already.
 pub(in crate::config) fn text(
     path: &Path,
     text: &str,

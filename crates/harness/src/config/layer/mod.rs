@@ -31,6 +31,8 @@ pub struct Sources {
     pub project_text: Option<String>,
     /// Whether the user trusts what the project brings.
     pub trust: Trust,
+    /// What the projects that the workspace is in bring, the outermost first.
+    pub projects: Vec<ProjectLayer>,
     /// The workspace, absolute: what a project may write, and where the relative paths of
     /// variables and flags start.
     pub workspace: PathBuf,
@@ -50,6 +52,17 @@ pub enum Trust {
     Untrusted,
     /// It counts like the user's own.
     Trusted,
+}
+
+/// The configuration of a project, as it was read when its trust was looked up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectLayer {
+    /// The file.
+    pub file: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// Whether the user trusts what it brings.
+    pub trust: Trust,
 }
 
 /// A flag and what it sets.

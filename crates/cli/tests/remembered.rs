@@ -1,0 +1,187 @@
+//! What a yes for the session is remembered for: what was shown, whole.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use std::sync::{Arc, Mutex};
+
+use program::Place;
+use program::open::Opening;
+use ringfence::Engine;
+use ringfence::approval::{Approver, Awaited};
+use ringfence::config::Config;
+use ringfence::policy::permissions::ApprovalPolicy;
+use ringfence::policy::settle::Answer;
+use ringfence::policy::verdict::{Grounds, Question};
+use serde_json::{Value, json};
+
+/// Says yes for the session to everything, and remembers what was asked.
+#[derive(Default)]
+struct Agreeable(Mutex<Vec<String>>);
+
+impl Approver for Agreeable {
+    fn name(&self) -> &'static str {
+        "agreeable"
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question, _: &'a Grounds) -> Awaited<'a> {
+        let asked = ringfence::subject(question.action());
+        self.0.lock().unwrap().push(asked);
+        Box::pin(std::future::ready(Answer::ApprovedForSession))
+    }
+}
+
+fn open(place: &Place) -> (Engine, Arc<Agreeable>) {
+    let mut config = Config::default();
+    config.approval.policy = ApprovalPolicy::OnRequest;
+    config.sandbox.allow_disable_sandbox = true;
+    let approver = Arc::new(Agreeable::default());
+    let opening = Opening {
+        config,
+        approver: approver.clone(),
+        ..Opening::default()
+    };
+    (opening.engine(place, &place.work()), approver)
+}
+
+async fn asked_by(
+    engine: &Engine,
+    approver: &Agreeable,
+    (tool, arguments): &(&str, Value),
+) -> usize {
+    let _ = engine.call(tool, arguments.clone()).await;
+    std::mem::take(&mut *approver.0.lock().unwrap()).len()
+}
+
+fn shell(command: &[&str]) -> (&'static str, Value) {
+    ("shell", json!({ "command": command }))
+}
+
+fn bash(text: &str) -> (&'static str, Value) {
+    ("bash", json!({ "command": text }))
+}
+
+fn exec(text: &str, more: &Value) -> (&'static str, Value) {
+    let mut arguments = json!({ "command": text, "login": false, "yield_time_ms": 2000 });
+    for (name, value) in more.as_object().unwrap() {
+        arguments[name] = value.clone();
+    }
+    ("exec_command", arguments)
+}
+
+/// The second is not what was approved, however alike they look.
+#[tokio::test]
+async fn another_command_is_asked_about() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.work().join("sub")).unwrap();
+    let padding = "x".repeat(80);
+    let long = "y".repeat(40_000);
+    let pairs = [
+        (bash("frobnicate a"), bash("frobnicate b")),
+        (bash("frobnicate a"), bash("frobnicate  a")),
+        (bash("frobnicate a"), bash("frobnicate 'a'")),
+        (bash("frobnicate a b"), bash("frobnicate 'a b'")),
+        (bash("frobnicate a"), bash("frobnicate a # b")),
+        (bash("frobnicate a"), bash("frobnicate a\n")),
+        (bash("frobnicate a; other"), bash("frobnicate a && other")),
+        // What was not understood was cut once, and what is long was too.
+        (
+            bash(&format!("frobnicate ${{{padding}@P}} one")),
+            bash(&format!("frobnicate ${{{padding}@P}} two")),
+        ),
+        (
+            bash(&format!("frobnicate $({padding} 'one")),
+            bash(&format!("frobnicate $({padding} 'two")),
+        ),
+        (
+            bash(&format!("frobnicate {long} one")),
+            bash(&format!("frobnicate {long} two")),
+        ),
+        (
+            bash(&format!("frobnicate <<'E'\n{long}one\nE")),
+            bash(&format!("frobnicate <<'E'\n{long}two\nE")),
+        ),
+        (
+            shell(&["frobnicate", "a b"]),
+            shell(&["frobnicate", "a", "b"]),
+        ),
+        (
+            shell(&["frobnicate", "a\0b"]),
+            shell(&["frobnicate", "a", "b"]),
+        ),
+        (
+            (
+                "shell",
+                json!({ "command": ["frobnicate"], "workdir": "." }),
+            ),
+            (
+                "shell",
+                json!({ "command": ["frobnicate"], "workdir": "sub" }),
+            ),
+        ),
+        (
+            exec("frobnicate", &json!({})),
+            exec("frobnicate", &json!({ "shell": "/bin/sh" })),
+        ),
+        // Another environment: a terminal has another TERM.
+        (
+            exec("frobnicate", &json!({})),
+            exec("frobnicate", &json!({ "tty": true })),
+        ),
+        (
+            bash("frobnicate"),
+            (
+                "bash",
+                json!({ "command": "frobnicate", "dangerouslyDisableSandbox": true }),
+            ),
+        ),
+        (
+            shell(&["frobnicate"]),
+            (
+                "shell",
+                json!({ "command": ["frobnicate"], "sandbox_permissions": "require_escalated" }),
+            ),
+        ),
+    ];
+    for (first, second) in &pairs {
+        let (engine, approver) = open(&place);
+        assert_eq!(asked_by(&engine, &approver, first).await, 1, "{first:?}");
+        assert_eq!(asked_by(&engine, &approver, second).await, 1, "{second:?}");
+        // The harmless twin: neither is asked about again.
+        assert_eq!(asked_by(&engine, &approver, second).await, 0, "{second:?}");
+        assert_eq!(asked_by(&engine, &approver, first).await, 0, "{first:?}");
+    }
+}
+
+/// Outside the fence a yes for the session is a yes for one literal command; to anything else it
+/// is a yes for once.
+#[tokio::test]
+async fn outside_the_fence_only_one_literal_command_is_remembered() {
+    let place = Place::new();
+    for (text, again) in [
+        ("frobnicate a", 0),
+        ("frobnicate a; other", 1),
+        ("frobnicate a | other", 1),
+        ("frobnicate a &", 1),
+        ("X=1 frobnicate a", 1),
+        ("frobnicate $X", 1),
+        ("frobnicate $(other)", 1),
+        ("frobnicate $((x))", 1),
+        ("frobnicate *", 1),
+        ("frobnicate ~", 1),
+        ("frobnicate > f", 1),
+        ("frobnicate <<< x", 1),
+        ("timeout 5 frobnicate", 1),
+        ("bash -c 'frobnicate a'", 1),
+        ("f() { other; }; f", 1),
+    ] {
+        let (engine, approver) = open(&place);
+        let call = (
+            "bash",
+            json!({ "command": text, "dangerouslyDisableSandbox": true }),
+        );
+        assert_eq!(asked_by(&engine, &approver, &call).await, 1, "{text}");
+        assert_eq!(asked_by(&engine, &approver, &call).await, again, "{text}");
+    }
+}
