@@ -31,6 +31,11 @@ pub(super) fn folder(case: &Case<'_>, findings: &mut Findings) {
             break;
         }
     }
+    let signed = |word: &Word| word.text.contains("%G") || word.text.contains("%(signature");
+    if case.words.iter().any(signed) {
+        let why = "it checks signatures with another program";
+        findings.add(Class::Unknown, case.text, why);
+    }
     if !top {
         let why = "git follows the settings of the folder it runs in, and this is not the workspace's top";
         findings.add(Class::Unknown, case.text, why);

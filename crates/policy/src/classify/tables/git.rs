@@ -27,6 +27,11 @@ const SHOWING_MARKS: &[crate::classify::table::Mark] = &[
         "--ext-diff --textconv",
         "it runs programs that the repository's configuration names",
     ),
+    mark(
+        Unknown,
+        "--show-signature",
+        "it checks signatures with another program",
+    ),
 ];
 
 #[rustfmt::skip]
@@ -55,7 +60,8 @@ pub(super) const TABLE: &[Tool] = &[
 const SUBCOMMANDS: &[Tool] = &[
     // Looking.
     tool(ReadOnly, "status", "it shows what changed").only("-s -b -u? -z -v --short --branch --show-stash --porcelain=? --long --verbose --untracked-files=? --ignored=? --ignore-submodules=? --column=? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=?"),
-    tool(ReadOnly, "log shortlog whatchanged", "it shows commits").only(SHOWING).marks(SHOWING_MARKS),
+    tool(ReadOnly, "shortlog", "it shows commits").only("-c -e -n -s --all --author= --committer --email --format= --group= --no-merges --numbered --since= --summary --until="),
+    tool(ReadOnly, "log whatchanged", "it shows commits").only(SHOWING).marks(SHOWING_MARKS),
     tool(ReadOnly, "diff show diff-tree diff-index diff-files range-diff", "it shows differences").only(SHOWING).marks(SHOWING_MARKS),
     tool(ReadOnly, "blame annotate", "it shows who wrote what").only("-L: -l -t -s -e -w -M? -C? -p -c -n -f -b --root --show-stats --incremental --porcelain --line-porcelain --show-name --show-number --show-email --date= --since= --ignore-rev= --ignore-revs-file= --abbrev= --first-parent --reverse --score-debug --color-lines --color-by-age"),
     tool(ReadOnly, "rev-list", "it prints facts about the repository").only(SHOWING).marks(SHOWING_MARKS),
@@ -90,7 +96,7 @@ const SUBCOMMANDS: &[Tool] = &[
         tool(ReadOnly, "show exists list", "it shows where branches were").operands(Operands::Ignored).only(SHOWING).marks(SHOWING_MARKS),
         tool(Suspicious, "expire delete drop", "it loses the way back to commits").operands(Operands::Ignored),
     ]),
-    tool(Unknown, "stash", "it puts changes aside").alone(Safe).subcommands(&[
+    tool(Unknown, "stash", "it puts changes aside").alone(Safe).first("-a -k -q -S -u --all --include-untracked --keep-index --quiet --staged").subcommands(&[
         tool(ReadOnly, "list show", "it shows changes that were put aside").operands(Operands::Ignored).only(SHOWING).marks(SHOWING_MARKS),
         tool(Safe, "push save apply pop branch create store", "it puts changes aside").operands(Operands::Ignored),
         tool(Suspicious, "drop clear", LOST).operands(Operands::Ignored),
@@ -98,7 +104,7 @@ const SUBCOMMANDS: &[Tool] = &[
     tool(Unknown, "config", "it reads or changes settings, which can name programs").only("--all --append --fixed-value --regexp --show-names --url= --value= --comment= --get --get-all --get-regexp --list -l --show-origin --show-scope --name-only --global --local --system --worktree --null -z --type= --includes --no-includes --bool --int --path --default= --get-urlmatch --get-color -f: --file= --blob= --add --unset --unset-all --replace-all --rename-section --remove-section --edit -e").operands(Operands::Setting).marks(&[
         mark(Suspicious, "--add --append --unset --unset-all --replace-all --rename-section --remove-section --edit -e -f --file --blob", "it changes settings, which can name programs"),
     ]),
-    tool(Unknown, "worktree submodule", "it handles other folders of the repository").operands(Operands::Ignored).subcommands(&[
+    tool(Unknown, "worktree submodule", "it handles other folders of the repository").operands(Operands::Ignored).first("-q --quiet").subcommands(&[
         tool(ReadOnly, "list status summary", "it shows other folders of the repository").operands(Operands::Ignored).only("-v -z --porcelain --verbose --cached --recursive --quiet"),
         tool(Unknown, "remove deinit update", "it changes other folders of the repository").operands(Operands::Ignored).marks(&[mark(Suspicious, "-f --force", LOST)]),
         tool(Unknown, "add init sync move prune lock unlock repair set-branch set-url absorbgitdirs", "it changes other folders of the repository").operands(Operands::Ignored),

@@ -22,7 +22,7 @@ pub(super) const TABLE: &[Tool] = &[
     ]),
     tool(Unknown, "http https xh aria2c axel lynx w3m links elinks lftp ftp rclone gsutil aws az gcloud fly heroku vercel netlify wrangler doctl kubectl oc", "it talks to another machine").operands(Operands::Ignored),
     tool(Suspicious, "ssh scp sftp mosh telnet rsh rlogin nc ncat netcat socat autossh sshfs cryptcat ngrok cloudflared tailscale wg wg-quick openvpn", "it opens a connection that can carry anything").operands(Operands::Ignored),
-    tool(Suspicious, "ssh-keygen ssh-add ssh-agent ssh-copy-id gpg gpg2 pass security keyring secret-tool openssl age vault op", "it handles keys").operands(Operands::Ignored).subcommands(&[
+    tool(Suspicious, "ssh-keygen ssh-add ssh-agent ssh-copy-id gpg gpg2 pass security keyring secret-tool openssl age vault op", "it handles keys").operands(Operands::Ignored).first("").subcommands(&[
         tool(ReadOnly, "version", "it prints its version").operands(Operands::Ignored).only("-a -v"),
         tool(Unknown, "dgst x509 rand s_client", "it computes, or looks at certificates").operands(Operands::Ignored),
     ]),
@@ -31,8 +31,8 @@ pub(super) const TABLE: &[Tool] = &[
         mark(Suspicious, "-K --kill", "it closes connections"),
         mark(Unknown, "-F --filter -D --diag", "it reads or writes a file"),
     ]),
-    tool(Suspicious, "ifconfig ip route iptables ip6tables nft ufw firewall-cmd tc brctl ethtool iw nmcli", "it changes the network").operands(Operands::Ignored).alone(ReadOnly).marks(&[]).subcommands(&[
-        tool(Suspicious, "addr a address link l route r neigh rule", "it changes the network").operands(Operands::None).alone(ReadOnly).subcommands(&[
+    tool(Suspicious, "ifconfig ip route iptables ip6tables nft ufw firewall-cmd tc brctl ethtool iw nmcli", "it changes the network").operands(Operands::Ignored).alone(ReadOnly).first("-0 -4 -6 -c -d -h -j -o -r -s").subcommands(&[
+        tool(Suspicious, "addr a address link l route r neigh rule", "it lists or changes the network's settings").operands(Operands::None).alone(ReadOnly).first("").subcommands(&[
             tool(ReadOnly, "show list ls", "it lists the network's settings").operands(Operands::Ignored).only("-4 -6 -s -d -br -j"),
             tool(Suspicious, "add del delete set change replace flush", "it changes the network").operands(Operands::Ignored),
         ]),

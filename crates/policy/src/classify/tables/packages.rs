@@ -8,7 +8,7 @@ use crate::classify::{
 
 #[rustfmt::skip]
 pub(super) const TABLE: &[Tool] = &[
-    tool(Unknown, "npm", "a subcommand that is not known").alone(ReadOnly).operands(Operands::Ignored).marks(NPM_MARKS).first(NPM_OPTIONS).subcommands(NPM),
+    tool(Unknown, "npm", "a subcommand that is not known").alone(Safe).operands(Operands::Ignored).marks(NPM_MARKS).first(NPM_OPTIONS).subcommands(NPM),
     tool(Safe, "yarn pnpm", "it manages packages and runs the project's scripts").alone(Safe).operands(Operands::Ignored).marks(NPM_MARKS).first(NPM_OPTIONS).subcommands(NPM),
     tool(Unknown, "npx pnpx bunx yarnpkg corepack uvx", "it downloads and runs a package").operands(Operands::Ignored),
     tool(Unknown, "pip", "it manages packages").alone(ReadOnly).operands(Operands::Ignored).first("-h -V -q -v --help --version --quiet --verbose --disable-pip-version-check --no-color --no-input --isolated").subcommands(&[
@@ -45,7 +45,7 @@ pub(super) const TABLE: &[Tool] = &[
             tool(Suspicious, "publish yank owner login logout", "it publishes").operands(Operands::Ignored),
         ]),
     tool(Safe, "rustc rustfmt rustdoc clippy-driver", "it compiles or formats").operands(Operands::Ignored).marks(&[mark(Unknown, "-o --out-dir -C -Z --emit", "it writes where its options say, or runs a linker")]),
-    tool(Unknown, "rustup", "it manages toolchains").alone(ReadOnly).subcommands(&[tool(ReadOnly, "show which", "it shows toolchains").operands(Operands::Ignored).only("-v --verbose --toolchain=")]),
+    tool(Unknown, "rustup", "it manages toolchains").alone(ReadOnly).first("-q -v --quiet --verbose --help --version").subcommands(&[tool(ReadOnly, "show which", "it shows toolchains").operands(Operands::Ignored).only("-v --verbose --toolchain=")]),
     tool(Unknown, "go", "a subcommand that is not known").alone(ReadOnly).first("-C:").marks(&[mark(Unknown, "-C", "it works in another folder")]).subcommands(&[
         tool(Safe, "version help", "it prints facts, and may fetch another version of itself").operands(Operands::Ignored).only("-m -v -json"),
         tool(Safe, "list doc", "it prints facts about the project").operands(Operands::Ignored).marks(&[mark(Suspicious, "-exec -toolexec -overlay -modfile", "it runs another program")]),
@@ -84,7 +84,7 @@ pub(super) const TABLE: &[Tool] = &[
     ]),
     tool(Suspicious, "rpm", "it installs programs for the whole machine").operands(Operands::Ignored)
         .modes(&[mode(ReadOnly, "-q --query", "-a -c -d -f -i -l -q -R --all --changelog --configfiles --docfiles --file --info --last --list --provides --query --requires", "it lists packages")]),
-    tool(Suspicious, "brew", "it installs programs for the whole machine").operands(Operands::Ignored).alone(ReadOnly).subcommands(&[
+    tool(Suspicious, "brew", "it installs programs for the whole machine").operands(Operands::Ignored).alone(ReadOnly).first("-q -v --quiet --verbose --help --version").subcommands(&[
         tool(Safe, "list ls info search desc deps uses leaves outdated config doctor", "it lists packages").operands(Operands::Ignored).only("-1 -l -v --versions --formula --cask --full-name --installed --json=? --tree --include-build --quiet --verbose"),
     ]),
     tool(ReadOnly, "apt-cache", "it lists packages").operands(Operands::Ignored).first("-a -f -i -n -q --all-versions --full --important --installed --names-only --no-all-versions --quiet --recurse --help --version").subcommands(&[

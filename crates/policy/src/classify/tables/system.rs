@@ -12,7 +12,7 @@ pub(super) const TABLE: &[Tool] = &[
     tool(Suspicious, "diskutil hdiutil losetup zfs btrfs lvcreate vgcreate pvcreate tune2fs fsck e2fsck resize2fs xfs_repair", "it changes file systems").operands(Operands::Ignored),
     tool(Suspicious, "mount umount swapon swapoff fusermount fusermount3 pivot_root switch_root", "it changes what is mounted").operands(Operands::Ignored).alone(ReadOnly),
     tool(Dangerous, "shutdown reboot halt poweroff init telinit", "it stops the machine").operands(Operands::Ignored),
-    tool(Suspicious, "systemctl service launchctl rc-service initctl", "it steers the machine's services").operands(Operands::Ignored).alone(ReadOnly).subcommands(&[
+    tool(Suspicious, "systemctl service launchctl rc-service initctl", "it steers the machine's services").operands(Operands::Ignored).alone(ReadOnly).first("-a -l -q -t: --all --failed --full --no-legend --no-pager --plain --quiet --system --type= --user --help --version").subcommands(&[
         tool(ReadOnly, "status list-units list-unit-files list-timers list-sockets is-active is-enabled is-failed show cat", "it lists services").operands(Operands::Ignored).only("-a -l -n: -o: -p: -q -t: --all --failed --full --lines= --no-legend --no-pager --output= --plain --property= --quiet --state= --system --type= --user --value -H: --host= -M: --machine=").marks(&[mark(Suspicious, "-H --host -M --machine", "it talks to another machine")]),
         tool(Dangerous, "poweroff reboot halt kexec suspend hibernate emergency rescue isolate soft-reboot", "it stops the machine").operands(Operands::Ignored),
         tool(Suspicious, "start stop restart reload enable disable mask unmask edit daemon-reload set-property kill revert link", "it steers the machine's services").operands(Operands::Ignored),
@@ -27,7 +27,7 @@ pub(super) const TABLE: &[Tool] = &[
     tool(Suspicious, "sysctl", "it changes the running kernel").operands(Operands::Ignored).first("-a -n -e -N --all --values --names -w -p? --write --load=?").alone(ReadOnly),
     tool(ReadOnly, "lsmod modinfo", "it lists modules of the kernel").operands(Operands::Ignored).only("-0 -a -d -F: -k: -l -n -p --author --description --field= --filename --license --parameters"),
     tool(Dangerous, "setenforce aa-disable aa-teardown apparmor_parser semanage setsebool", "it takes down the machine's protection").operands(Operands::Ignored),
-    tool(Dangerous, "ringfence", "a command in the fence may not steer the fence").operands(Operands::Ignored).alone(ReadOnly).subcommands(&[
+    tool(Dangerous, "ringfence", "a command in the fence may not steer the fence").operands(Operands::Ignored).alone(ReadOnly).first("--help --version").subcommands(&[
         tool(ReadOnly, "check doctor version help --version --help", "it asks the fence").operands(Operands::Ignored).only("--json --approval= --sandbox= --shell= --cwd= -C: --no-rules --help"),
     ]),
     tool(Suspicious, "useradd userdel usermod groupadd groupdel groupmod adduser deluser addgroup passwd chpasswd chage chsh chfn visudo vipw newgrp gpasswd dscl", "it changes who may use the machine").operands(Operands::Ignored),
