@@ -194,7 +194,7 @@ fn nothing_compound_is_offered_for_the_session_outside_the_fence() {
     let plain = format!("touch {}", target.display());
     for (text, offered) in [
         (vec!["touch".to_owned(), target.display().to_string()], true),
-        (vec!["bash".into(), "-c".into(), plain.clone()], false),
+        (vec!["bash".into(), "-c".into(), plain.clone()], true),
         (
             vec!["bash".into(), "-c".into(), format!("true; {plain}")],
             false,

@@ -173,7 +173,8 @@ async fn outside_the_fence_only_one_literal_command_is_remembered() {
         ("frobnicate > f", 1),
         ("frobnicate <<< x", 1),
         ("timeout 5 frobnicate", 1),
-        ("bash -c 'frobnicate a'", 1),
+        ("bash -c 'frobnicate a'", 0),
+        ("bash -c 'frobnicate a; other'", 1),
         ("f() { other; }; f", 1),
     ] {
         let (engine, approver) = open(&place);

@@ -5,10 +5,12 @@
 mod program;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use program::Place;
 use program::open::Opening;
 use ringfence::Engine;
+use ringfence::approval::Scripted;
 use ringfence::config::Config;
 use serde_json::{Value, json};
 
@@ -209,6 +211,8 @@ async fn a_session_finds_no_outputs_but_its_own() {
     let session = |name: &str| {
         let opening = Opening {
             scratch: Some(outputs.join(name)),
+            // Outside the fence it would find them.
+            approver: Arc::new(Scripted::ApproveContaining(Vec::new())),
             ..Opening::default()
         };
         opening.engine(&place, &place.work())

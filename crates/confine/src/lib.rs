@@ -11,6 +11,7 @@
 pub mod account;
 pub mod caller;
 pub mod cgroup;
+pub mod clock;
 pub mod connect;
 pub mod descriptor;
 pub mod inotify;

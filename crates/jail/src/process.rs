@@ -142,8 +142,11 @@ impl Process {
                     },
                     _,
                 )) => {
+                    if !exposed.is_empty() {
+                        self.doubt_covers();
+                    }
                     let mut mended = self.setup.as_ref().map_or_else(Vec::new, Setup::mend);
-                    mended.extend(exposed.iter().map(RawPath::to_path).map(Mended::exposed));
+                    mended.extend(self.see_to(&exposed));
                     let exit = Exit {
                         status: ExitStatus::from_raw(status),
                         cpu: Duration::from_micros(cpu_micros),
@@ -160,6 +163,7 @@ impl Process {
                 // The whole run was killed, by us or by the kernel.
                 None => {
                     self.wait_for_the_last().await?;
+                    self.doubt_covers();
                     let exit = Exit {
                         status: ExitStatus::from_raw(libc::SIGKILL),
                         cpu: Duration::ZERO,
@@ -190,11 +194,29 @@ impl Process {
             self.hit_later = hit;
             exposed = more;
         }
+        if !exposed.is_empty() {
+            self.doubt_covers();
+        }
+        let exposed = self.see_to(&exposed);
         if let Some(setup) = self.setup.take() {
-            let exposed = exposed.iter().map(RawPath::to_path).map(Mended::exposed);
-            setup.mend_and_keep(exposed.collect());
+            setup.mend_and_keep(exposed);
         }
         Ok(())
+    }
+
+    fn doubt_covers(&self) {
+        if let Some(setup) = &self.setup {
+            setup.doubt_covers();
+        }
+    }
+
+    /// What becomes of paths that lay open.
+    fn see_to(&self, exposed: &[RawPath]) -> Vec<Mended> {
+        let exposed = exposed.iter().map(RawPath::to_path);
+        match &self.setup {
+            Some(setup) => setup.see_to_exposed(exposed.collect()),
+            None => exposed.map(Mended::exposed).collect(),
+        }
     }
 
     /// The descriptor of a run's first process becomes readable when the kernel is done with it, and
@@ -218,6 +240,8 @@ impl Process {
 
     /// Kills the command and everything it started, at once.
     pub fn kill(&self) -> io::Result<()> {
+        // It cannot tell any more whether its covers held.
+        self.doubt_covers();
         // Whoever has to find the others must live to do so.
         let told = self.kin == Kin::Descent
             && protocol::send(self.control.get_ref(), &Order::End, &[]).is_ok();

@@ -154,6 +154,7 @@ const MAY_START: &[&str] = &[
     "ip",
     "pager",
     "unxz",
+    "ss",
 ];
 
 /// Files that programs refresh as they look: caches of what is on the disk anyway.

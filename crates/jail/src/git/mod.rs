@@ -30,6 +30,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use ringfence_confine::{account, privilege};
@@ -140,6 +141,8 @@ pub(crate) struct Setup {
     start_up: StartUp,
     began: SystemTime,
     care: Care,
+    /// Whether covers may have been lost.
+    in_doubt: AtomicBool,
     owner: Identity,
     memory: Arc<Memory>,
 }
@@ -166,6 +169,7 @@ impl Setup {
             start_up: StartUp::default(),
             began: SystemTime::now(),
             care,
+            in_doubt: AtomicBool::new(false),
             owner: owner.clone(),
             memory: Arc::clone(memory),
         }
@@ -175,6 +179,23 @@ impl Setup {
     pub(crate) fn with_start_up(self, paths: &[PathBuf]) -> Self {
         let start_up = StartUp::of(&self.reach, paths, self.care.covers);
         Self { start_up, ..self }
+    }
+
+    /// A cover was lost and may have been used, or the run was killed before it could tell: from now
+    /// on nothing counts as having been covered. A file that has the number of the one before may be
+    /// another, since file systems use numbers again.
+    pub(crate) fn doubt_covers(&self) {
+        self.in_doubt.store(true, Ordering::Relaxed);
+    }
+
+    fn care(&self) -> Care {
+        match self.in_doubt.load(Ordering::Relaxed) {
+            true => Care {
+                covers: Covers::None,
+                ..self.care
+            },
+            false => self.care,
+        }
     }
 
     /// Puts back whatever has changed so that git could run something new, and sets aside what would
@@ -196,6 +217,26 @@ impl Setup {
     pub(crate) fn mend_and_keep(&self, mut told: Vec<Mended>) {
         told.extend(self.mend_all());
         self.memory.tell(told);
+    }
+
+    /// What becomes of paths whose covers were lost, and that a run may have used before it was
+    /// ended. What git reads is compared like everything else of git's; the rest is set aside.
+    pub(crate) fn see_to_exposed(&self, paths: Vec<PathBuf>) -> Vec<Mended> {
+        let see_to = |path: PathBuf| {
+            let is_gits = path.components().any(|part| part.as_os_str() == ".git");
+            let is_there = path.symlink_metadata().is_ok() && !crate::mark::is_at(&path);
+            let mended = Mended::exposed(path);
+            if is_gits || !is_there {
+                return mended;
+            }
+            let finding = compare::Finding {
+                path: mended.path,
+                remedy: compare::Remedy::SetAside,
+                reason: mended.reason,
+            };
+            mend::mend(&self.reach, &finding)
+        };
+        as_somebody(&self.owner, || paths.into_iter().map(see_to).collect())
     }
 
     fn mend_also(&self, also: &[PathBuf]) -> Vec<Mended> {
@@ -236,13 +277,13 @@ impl Setup {
             match self.before.get(index) {
                 Some(then) if Arc::ptr_eq(then, now) => {}
                 Some(then) => {
-                    findings.extend(compare::findings(then, now, self.care, &self.reach));
+                    findings.extend(compare::findings(then, now, self.care(), &self.reach));
                 }
                 // One that the user made between two runs.
                 None if !named.contains(&&now.folder) && now.is_older_than(self.began) => {}
                 None => {
                     let nothing = Seen::nothing(&now.folder);
-                    findings.extend(compare::findings(&nothing, now, self.care, &self.reach));
+                    findings.extend(compare::findings(&nothing, now, self.care(), &self.reach));
                 }
             }
         }

@@ -12,8 +12,9 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use ringfence_confine::{lease, signal};
+use ringfence_confine::{clock, lease, signal};
 use rustix::fs::inotify::{self, ReadFlags, WatchFlags};
 
 use super::protection::Protection;
@@ -35,13 +36,25 @@ const CONTENT: WatchFlags = WatchFlags::MODIFY
 
 /// A guard.
 pub(super) struct Guard<'l> {
-    events: OwnedFd,
+    events: Events,
     /// The folders that are watched, by their numbers.
     folders: Vec<(i32, Folder)>,
     /// What covers again; without it a lost cover is the end of the run.
     protection: Option<(Protection<'l>, Covers)>,
     covers: Vec<Cover>,
 }
+
+/// What wakes a guard.
+enum Events {
+    /// What happens in folders, as it happens.
+    Told(OwnedFd),
+    /// The time. The kernel has only so many watches for each user, and when they are used up the
+    /// covers are looked at every now and then: whatever was uncovered meanwhile counts as used.
+    Clock(OwnedFd),
+}
+
+/// How often a guard without a watch looks.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// A folder under watch.
 #[derive(Debug)]
@@ -101,22 +114,27 @@ struct Happened {
 }
 
 impl<'l> Guard<'l> {
-    /// A guard that watches nothing yet, by an instance of inotify.
-    pub(super) fn new(events: OwnedFd) -> Self {
+    /// A guard that watches nothing yet, by an instance of inotify, or by the clock if there is none
+    /// to be had.
+    pub(super) fn new(instance: io::Result<OwnedFd>) -> io::Result<Self> {
+        let events = match instance {
+            Ok(instance) => Events::Told(instance),
+            Err(_) => Events::Clock(clock::ticking(LOOK_EVERY)?),
+        };
         // Told to whoever has a lease that somebody else wants broken.
         signal::ignore(libc::SIGIO);
-        Self {
+        Ok(Self {
             events,
             folders: Vec::new(),
             protection: None,
             covers: Vec::new(),
-        }
+        })
     }
 
     /// A guard over covers that somebody else has made: those protected paths that are mount points.
     pub(super) fn over_covers(fence: &Fence) -> Result<Self, Failure> {
         let failed = |error: io::Error| unwatched(&error);
-        let mut guard = Self::new(ringfence_confine::inotify::instance().map_err(failed)?);
+        let mut guard = Self::new(ringfence_confine::inotify::instance()).map_err(failed)?;
         for root in fence.writable.iter().map(RawPath::to_path) {
             for path in &fence.protected {
                 let path = root.join(path.to_path());
@@ -134,6 +152,9 @@ impl<'l> Guard<'l> {
 
     /// Watches a folder from now on.
     pub(super) fn watch(&mut self, path: &Path, why: Why) -> io::Result<()> {
+        let Events::Told(events) = &self.events else {
+            return Ok(());
+        };
         if self.folders.iter().any(|(_, known)| known.path == path) {
             return Ok(());
         }
@@ -141,7 +162,7 @@ impl<'l> Guard<'l> {
         if why == Why::Files {
             flags |= CONTENT;
         }
-        let number = inotify::add_watch(&self.events, path, flags)?;
+        let number = inotify::add_watch(events, path, flags)?;
         let path = path.to_path_buf();
         self.folders.push((number, Folder { path, why }));
         Ok(())
@@ -149,7 +170,9 @@ impl<'l> Guard<'l> {
 
     /// The command has started: what it can read is settled.
     pub(super) fn forget_lists(&mut self) {
-        let events = &self.events;
+        let Events::Told(events) = &self.events else {
+            return;
+        };
         self.folders.retain(|(number, folder)| {
             let is_list = folder.why == Why::Listed;
             if is_list {
@@ -171,7 +194,9 @@ impl<'l> Guard<'l> {
 
     /// What becomes readable when there is something to notice.
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
-        self.events.as_fd()
+        match &self.events {
+            Events::Told(events) | Events::Clock(events) => events.as_fd(),
+        }
     }
 
     /// Those paths that lay open and may have been used since the last look. What cannot be covered
@@ -180,18 +205,25 @@ impl<'l> Guard<'l> {
         match self.attend() {
             Ok(Noticed::Used(paths)) => Some(paths),
             Ok(Noticed::Nothing | Noticed::Unlisted) => None,
-            Err(_) => Some(
-                self.lost()
-                    .map(|cover| cover.path.as_path().into())
-                    .collect(),
-            ),
+            Err(_) => Some(self.in_doubt()),
         }
+    }
+
+    /// What may lie open where covering again has failed.
+    fn in_doubt(&self) -> Vec<RawPath> {
+        let lost: Vec<RawPath> = self
+            .lost()
+            .map(|cover| cover.path.as_path().into())
+            .collect();
+        let all = self.all().iter().map(|cover| cover.path.as_path().into());
+        if lost.is_empty() { all.collect() } else { lost }
     }
 
     /// Looks at what has happened, and covers again what was uncovered.
     pub(super) fn attend(&mut self) -> io::Result<Noticed> {
         let mut happened = self.read()?;
-        if !happened.iter().any(|event| self.concerns_a_cover(event)) {
+        let is_told = matches!(self.events, Events::Told(_));
+        if is_told && !happened.iter().any(|event| self.concerns_a_cover(event)) {
             let unlisted = happened.iter().any(|event| self.is_unlisted(event));
             return Ok(if unlisted {
                 Noticed::Unlisted
@@ -304,8 +336,15 @@ impl<'l> Guard<'l> {
 
     /// All events that wait to be read.
     fn read(&self) -> io::Result<Vec<Happened>> {
+        let events = match &self.events {
+            Events::Told(events) => events,
+            Events::Clock(clock) => {
+                let _ = rustix::io::read(clock, &mut [0; 8]);
+                return Ok(Vec::new());
+            }
+        };
         let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
-        let mut reader = inotify::Reader::new(&self.events, &mut buffer);
+        let mut reader = inotify::Reader::new(events, &mut buffer);
         let mut happened = Vec::new();
         loop {
             match reader.next() {

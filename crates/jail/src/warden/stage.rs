@@ -138,7 +138,7 @@ impl Stage<'_> {
                     .events
                     .as_ref()
                     .map_or_else(inotify::instance, OwnedFd::try_clone);
-                let guard = Guard::new(events.map_err(|error| guard::unwatched(&error))?);
+                let guard = Guard::new(events).map_err(|error| guard::unwatched(&error))?;
                 Some(canvas.paint(fence, &lines.ledger, guard)?)
             }
             (Some(fence), false) if self.workshop.world == World::Container => {

@@ -71,6 +71,10 @@ pub const CONDUCTS: &[Conduct] = &[
         &[Where::Native, Where::Bubblewrap, Where::Container]
     ),
     conduct!(locks_taken_inside_are_in_nobodys_way, WITH_MARKS),
+    conduct!(
+        covers_that_are_replaced_are_of_no_use,
+        &[Where::Native, Where::Bubblewrap]
+    ),
     conduct!(names_that_somebody_fills_are_theirs, WITH_MARKS),
     conduct!(a_name_that_somebody_frees_is_held_again, WITH_MARKS),
     conduct!(a_container_that_is_stopped_is_replaced, IN_A_CONTAINER),
@@ -143,6 +147,10 @@ async fn sockets_of_another_run_answer(fence: Fence) {
     let called = called.expect("launch");
     assert_eq!((called.code, called.text.as_str()), (0, ""));
     assert_eq!(server.exited().await.expect("exit").code(), 0);
+}
+
+async fn covers_that_are_replaced_are_of_no_use(fence: Fence) {
+    crate::replaced::are_of_no_use(fence).await;
 }
 
 async fn what_is_left_running_is_told_and_ends(fence: Fence) {

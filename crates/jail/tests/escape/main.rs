@@ -20,6 +20,7 @@ mod conduct;
 mod daemon;
 mod fence;
 mod probe;
+mod replaced;
 mod situation;
 
 use std::os::unix::fs::PermissionsExt;
