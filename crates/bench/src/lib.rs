@@ -10,6 +10,7 @@
 //! - [`target`]: what a ratio has to be, and whether it is
 //! - [`venue`]: where a contest is held, and how it ends
 
+pub mod bubblewrap;
 pub mod contest;
 pub mod fenced;
 pub mod follow;

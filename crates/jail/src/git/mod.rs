@@ -189,12 +189,14 @@ impl Setup {
     }
 
     fn care(&self) -> Care {
-        match self.in_doubt.load(Ordering::Relaxed) {
-            true => Care {
-                covers: Covers::None,
-                ..self.care
-            },
-            false => self.care,
+        let covers = if self.in_doubt.load(Ordering::Relaxed) {
+            Covers::None
+        } else {
+            self.care.covers
+        };
+        Care {
+            covers,
+            ..self.care
         }
     }
 

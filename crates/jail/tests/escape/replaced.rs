@@ -31,24 +31,22 @@ pub async fn are_of_no_use(mut fence: Fence) {
     let mut run: Option<(Process, Lines<BufReader<Receiver>>)> = None;
     let mut runs = 0;
     for round in 0..ROUNDS {
-        let (process, lines) = match &mut run {
-            Some(run) => run,
-            None => {
-                runs += 1;
-                run.insert(start(&fence).await)
-            }
-        };
-        match lines.next_line().await.unwrap() {
-            Some(line) => assert_eq!(line, "tried", "round {round}"),
-            // It may have used the moment, and was ended for that.
-            None => {
-                let exit = process.exited().await.unwrap();
-                assert!(!exit.mended.is_empty(), "round {round}: {exit:?}");
-                process.gone().await.unwrap();
-                run = None;
-                continue;
-            }
+        if run.is_none() {
+            runs += 1;
+            run = Some(start(&fence).await);
         }
+        let Some((process, lines)) = &mut run else {
+            panic!("there is a run");
+        };
+        let Some(line) = lines.next_line().await.unwrap() else {
+            // It may have used the moment, and was ended for that.
+            let exit = process.exited().await.unwrap();
+            assert!(!exit.mended.is_empty(), "round {round}: {exit:?}");
+            process.gone().await.unwrap();
+            run = None;
+            continue;
+        };
+        assert_eq!(line, "tried", "round {round}");
         replace(round, &workspace, &home);
     }
     let mut last = None;
