@@ -26,6 +26,15 @@ pub enum Grant {
     UseDevices,
 }
 
+/// What a place is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Node {
+    /// A folder.
+    Folder,
+    /// Anything else.
+    File,
+}
+
 /// Whether unix sockets with abstract names outside the domain can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AbstractSockets {
@@ -96,7 +105,20 @@ impl Rules {
 
     /// Grants something at and below a place.
     pub fn grant(&mut self, place: BorrowedFd<'_>, grant: Grant) -> Result<(), LandlockError> {
-        let rule = landlock::PathBeneath::new(place, grant.access(place));
+        let is_folder = rustix::fs::fstat(place)
+            .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir());
+        let node = if is_folder { Node::Folder } else { Node::File };
+        self.grant_to(place, node, grant)
+    }
+
+    /// The same where it is known what is there.
+    pub fn grant_to(
+        &mut self,
+        place: BorrowedFd<'_>,
+        node: Node,
+        grant: Grant,
+    ) -> Result<(), LandlockError> {
+        let rule = landlock::PathBeneath::new(place, grant.access(node));
         (&mut self.0).add_rule(rule)?;
         Ok(())
     }
@@ -193,7 +215,7 @@ pub fn deny_everything() -> Result<(), LandlockError> {
 }
 
 impl Grant {
-    fn access(self, place: BorrowedFd<'_>) -> BitFlags<AccessFs> {
+    fn access(self, node: Node) -> BitFlags<AccessFs> {
         let access = match self {
             Self::List => AccessFs::ReadDir.into(),
             Self::Read => AccessFs::from_read(NEWEST),
@@ -206,13 +228,10 @@ impl Grant {
                     | AccessFs::IoctlDev
             }
         };
-        // A rule on a file may only name what one does to files.
-        let is_file = rustix::fs::fstat(place)
-            .is_ok_and(|stat| !rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir());
-        if is_file {
-            access & AccessFs::from_file(NEWEST)
-        } else {
-            access
+        match node {
+            // A rule on a file may only name what one does to files.
+            Node::File => access & AccessFs::from_file(NEWEST),
+            Node::Folder => access,
         }
     }
 }

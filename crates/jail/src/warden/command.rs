@@ -102,6 +102,7 @@ fn become_command(
         // After the identity has changed, which clears this.
         privilege::parent_death_signal_kill()
             .map_err(|error| Failure::new(Step::Identity, &error, "parent death signal"))?;
+        signal::reset_for_exec();
         let along: Vec<_> = listener
             .iter()
             .map(|(listener, _)| listener.as_fd())
@@ -163,7 +164,6 @@ fn take_place(
         let path = cwd.display().to_string();
         Failure::new(Step::WorkingDirectory, &error.into(), path)
     })?;
-    signal::reset_for_exec();
     // Last: all of the above needs memory and descriptors itself.
     for bound in bounds {
         bound

@@ -369,12 +369,15 @@ fn is_replacement(flags: ReadFlags) -> bool {
     )
 }
 
-/// Whether a mount stands at a path.
+/// Whether a mount stands at a path. One that a closed folder keeps from being looked at does: nobody
+/// in the run, nor whoever closed the folder, can come by it either.
 pub(super) fn is_mount_point(path: &Path) -> bool {
     use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags};
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-    rustix::fs::statx(CWD, path, flags, StatxFlags::TYPE)
-        .is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+    match rustix::fs::statx(CWD, path, flags, StatxFlags::TYPE) {
+        Ok(found) => found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
+        Err(error) => error == rustix::io::Errno::ACCESS,
+    }
 }
 
 /// Without a watch covers cannot be relied on.

@@ -7,13 +7,14 @@
 //!
 //! Denied paths inside writable roots are not held by this: what a run makes there, it reads.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use ringfence_confine::landlock::{Grant, Rules};
+use ringfence_confine::landlock::{Grant, Node, Rules};
 use ringfence_confine::mount;
 
 use super::protocol::{Fence, Identity, RawPath};
@@ -32,10 +33,11 @@ pub(super) fn grant(
     on_list: OnList<'_>,
 ) -> io::Result<()> {
     let roots: Vec<PathBuf> = fence.writable.iter().map(RawPath::to_path).collect();
+    let mut real = Real::default();
     let mut denied: Vec<PathBuf> = fence
         .denied
         .iter()
-        .map(|path| resolved(&path.to_path()))
+        .map(|path| real.path(&path.to_path()))
         .filter(|path| !roots.iter().any(|root| path.starts_with(root)))
         .filter(|path| !OWN.iter().any(|own| path.starts_with(own)))
         .filter(|path| matters_to(identity, path))
@@ -66,7 +68,7 @@ impl List<'_> {
     /// Grants a folder whole, or what is in it one by one if something below is denied.
     fn walk(&mut self, folder: &Path) -> io::Result<()> {
         if !self.is_around_something_denied(folder) {
-            return self.grant(folder);
+            return self.grant(folder, Node::Folder);
         }
         (self.announce)(folder)?;
         let Ok(entries) = fs::read_dir(folder) else {
@@ -85,7 +87,7 @@ impl List<'_> {
             if kind.is_dir() {
                 self.walk(&path)?;
             } else {
-                self.grant(&path)?;
+                self.grant(&path, Node::File)?;
             }
         }
         Ok(())
@@ -96,11 +98,11 @@ impl List<'_> {
         denied.any(|path| path != folder && path.starts_with(folder))
     }
 
-    fn grant(&mut self, path: &Path) -> io::Result<()> {
+    fn grant(&mut self, path: &Path, node: Node) -> io::Result<()> {
         match mount::place(path) {
             Ok(place) => self
                 .rules
-                .grant(place.as_fd(), Grant::Read)
+                .grant_to(place.as_fd(), node, Grant::Read)
                 .map_err(io::Error::other)?,
             // Gone meanwhile, or closed to us.
             Err(error)
@@ -114,7 +116,26 @@ impl List<'_> {
     }
 }
 
-/// A path with every link in it followed, as far as it exists.
+/// Paths with every link in them followed, as far as they exist. Many are in few folders, and
+/// following the way to each of those costs a call for every name on it.
+#[derive(Default)]
+struct Real(HashMap<PathBuf, PathBuf>);
+
+impl Real {
+    fn path(&mut self, path: &Path) -> PathBuf {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return resolved(path);
+        };
+        let folders = &mut self.0;
+        let real = folders
+            .entry(folder.to_path_buf())
+            .or_insert_with(|| resolved(folder))
+            .join(name);
+        let is_link = fs::symlink_metadata(&real).is_ok_and(|found| found.is_symlink());
+        if is_link { resolved(path) } else { real }
+    }
+}
+
 fn resolved(path: &Path) -> PathBuf {
     for ancestor in path.ancestors() {
         if let Ok(real) = ancestor.canonicalize() {
