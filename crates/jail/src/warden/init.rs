@@ -101,11 +101,19 @@ impl Run<'_> {
                             let mut left = left_running(self.own_pids);
                             let own = lookout.as_ref().map(Lookout::own_processes);
                             left.retain(|left| !own.iter().flatten().any(|own| *own == left.pid));
+                            if let Some(used) = guard.as_mut().and_then(Guard::used) {
+                                hit.exposed.extend(used);
+                                stopped = true;
+                                self.kill_everybody();
+                            }
                             self.report_end(&ended, &mut hit, lookout.as_mut(), left)?;
                         }
                         break;
                     }
                     Reap::NoChildren => {
+                        // The last that it did may not have been told yet.
+                        hit.exposed
+                            .extend(guard.as_mut().and_then(Guard::used).unwrap_or_default());
                         return match ended.take() {
                             Some(ended) => {
                                 self.report_end(&ended, &mut hit, lookout.as_mut(), Vec::new())

@@ -128,7 +128,7 @@ impl<'a> Protection<'a> {
                 name: Path::new(name),
                 path: &so_far,
             };
-            match self.advance(&at, step, hand) {
+            match again_if_replaced(|| self.advance(&at, step, hand)) {
                 Ok(Onward::Go) => {}
                 Ok(Onward::Done) => return Ok(()),
                 Err(error) => return Err(not_protected(&so_far, &error)),
@@ -194,7 +194,15 @@ impl<'a> Protection<'a> {
     fn reserve(&mut self, at: &At<'_>, hand: &mut dyn Hand) -> io::Result<Onward> {
         let At { name, path, .. } = *at;
         let folder = mount::place(at.parent)?;
-        match self.holdings.hold(at.root, folder.as_fd(), name, path)? {
+        let held = match self.holdings.hold(at.root, folder.as_fd(), name, path) {
+            // A folder of somebody else's, in which the command can make nothing either: it is never
+            // run as anybody who may do more than the one who tries here.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Ok(Onward::Done);
+            }
+            other => other?,
+        };
+        match held {
             Held::Mark(place) => {
                 hand.freeze(path, &place)?;
                 self.note(path, CoverKind::Mark);
@@ -208,6 +216,19 @@ impl<'a> Protection<'a> {
         let path = path.to_path_buf();
         self.covers.push(Cover { path, kind });
     }
+}
+
+/// Does something about a path that somebody outside may replace between the look and the deed: a
+/// mount over what has lost its name fails.
+pub(super) fn again_if_replaced<T>(mut deed: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    const TRIES: u32 = 16;
+    for _ in 1..TRIES {
+        match deed() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => return other,
+        }
+    }
+    deed()
 }
 
 /// One component of a path, and where it is.

@@ -15,7 +15,7 @@ use rustix::fs::{Mode, OFlags};
 use crate::mark::Ledger;
 
 use super::guard::{Guard, Why};
-use super::protection::{Hand, Place, Protection};
+use super::protection::{Hand, Place, Protection, again_if_replaced};
 use super::protocol::{Failure, Fence, RawPath, Step, Tmp};
 use super::world::{DEV, SHUT_FILE, SHUT_FOLDER, TMP, VOID, WORKSHOP};
 
@@ -105,7 +105,7 @@ impl Canvas {
         let mut protection = Protection::new(roots, fence, ledger);
         protection.apply(&mut Mounts::new(&self.covers, &mut guard))?;
         for path in &plain {
-            self.deny(path, &protection)
+            again_if_replaced(|| self.deny(path, &protection))
                 .map_err(|error| Failure::new(Step::DeniedRead, &error, shown(path)))?;
         }
         self.close()

@@ -15,7 +15,7 @@ use crate::fence::Fence;
 const ROUNDS: u32 = 1000;
 
 /// Tries to plant something, to read something, and says when it has tried.
-const HOSTILE: &str = r#"while :; do
+const HOSTILE: &str = r#"while [ ! -e stop ]; do
     { printf '\n[core]\n\tfsmonitor = touch pwned\n' >> .git/config
       printf evil > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit
       mkdir .vscode; printf evil > .vscode/settings.json
@@ -50,8 +50,10 @@ pub async fn are_of_no_use(mut fence: Fence) {
         replace(round, &workspace, &home);
     }
     let mut last = None;
-    if let Some((mut process, _)) = run {
-        process.kill().unwrap();
+    if let Some((mut process, lines)) = run {
+        // Nobody reads what it still has to say.
+        drop(lines);
+        fs::write(workspace.join("stop"), "").unwrap();
         process.gone().await.unwrap();
         last = Some(process.exited().await.unwrap());
     }
@@ -73,6 +75,7 @@ fn prepare(workspace: &Path, home: &Path) {
     }
     fs::write(workspace.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     fs::write(workspace.join(".git/config"), "[core]\n\tbare = false\n").unwrap();
+    fs::create_dir_all(home.join(".ssh")).unwrap();
     fs::write(home.join(".netrc"), "SECRET").unwrap();
 }
 
@@ -90,8 +93,9 @@ async fn start(fence: &Fence) -> (Process, Lines<BufReader<Receiver>>) {
 
 /// What somebody outside does, without a thought of the run.
 fn replace(round: u32, workspace: &Path, home: &Path) {
+    // From where it cannot be read under another name.
     let by_rename = |path: &Path, text: &str| {
-        let draft = path.with_extension("draft");
+        let draft = home.join(".ssh/draft");
         fs::write(&draft, text).unwrap();
         fs::rename(&draft, path).unwrap();
     };
