@@ -17,6 +17,8 @@ use std::time::Duration;
 use ringfence_confine::{clock, lease, signal};
 use rustix::fs::inotify::{self, ReadFlags, WatchFlags};
 
+use crate::mark;
+
 use super::protection::Protection;
 use super::protocol::{Failure, Fence, RawPath, Step};
 use super::view::{Covers, Mounts};
@@ -42,6 +44,9 @@ pub(super) struct Guard<'l> {
     /// What covers again; without it a lost cover is the end of the run.
     protection: Option<(Protection<'l>, Covers)>,
     covers: Vec<Cover>,
+    /// Marks that were lost and are there again. Whoever was on the way into one when it was covered
+    /// arrives there all the same, and is told by the mark's not being one any more.
+    held_again: Vec<PathBuf>,
 }
 
 /// What wakes a guard.
@@ -128,6 +133,7 @@ impl<'l> Guard<'l> {
             folders: Vec::new(),
             protection: None,
             covers: Vec::new(),
+            held_again: Vec::new(),
         })
     }
 
@@ -202,11 +208,14 @@ impl<'l> Guard<'l> {
     /// Those paths that lay open and may have been used since the last look. What cannot be covered
     /// again counts as used.
     pub(super) fn used(&mut self) -> Option<Vec<RawPath>> {
-        match self.attend() {
-            Ok(Noticed::Used(paths)) => Some(paths),
-            Ok(Noticed::Nothing | Noticed::Unlisted) => None,
-            Err(_) => Some(self.in_doubt()),
-        }
+        let mut used = match self.attend() {
+            Ok(Noticed::Used(paths)) => paths,
+            Ok(Noticed::Nothing | Noticed::Unlisted) => Vec::new(),
+            Err(_) => self.in_doubt(),
+        };
+        let filled = self.held_again.iter().filter(|path| !mark::is_at(path));
+        used.extend(filled.map(|path| RawPath::from(path.as_path())));
+        (!used.is_empty()).then_some(used)
     }
 
     /// What may lie open where covering again has failed.
@@ -240,6 +249,9 @@ impl<'l> Guard<'l> {
             self.protection = Some((protection, covers));
             again.map_err(|failure| io::Error::from_raw_os_error(failure.errno))?;
         }
+        let marks = lost.iter().filter(|cover| cover.kind == CoverKind::Mark);
+        self.held_again
+            .extend(marks.map(|cover| cover.path.clone()));
         // Whatever was done before the covers were back has been told by now.
         happened.extend(self.read()?);
         let used: Vec<RawPath> = lost

@@ -18,7 +18,6 @@ const ROUNDS: u32 = 1000;
 const HOSTILE: &str = r#"while [ ! -e stop ]; do
     { printf '\n[core]\n\tfsmonitor = touch pwned\n' >> .git/config
       printf evil > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit
-      mkdir .vscode; printf evil > .vscode/settings.json
       cat "$HOME/.netrc" "$HOME/.late"; } 2>/dev/null
     echo tried
 done"#;
@@ -63,7 +62,6 @@ pub async fn are_of_no_use(mut fence: Fence) {
     // Git runs a hook that can be executed, and no other.
     let hook = fs::metadata(workspace.join(".git/hooks/pre-commit"));
     assert!(!hook.is_ok_and(|hook| hook.permissions().mode() & 0o111 != 0));
-    assert!(!workspace.join(".vscode/settings.json").exists());
     // The twin: what is not protected is written all along.
     let free = fence.run(crate::fence::Deed::Shell("echo x > free && cat free"));
     assert_eq!(free.await.unwrap().text, "x\n");
@@ -106,9 +104,6 @@ fn replace(round: u32, workspace: &Path, home: &Path) {
             fs::rename(&hooks, workspace.join(format!(".git/hooks-{round}"))).unwrap();
             // A mark may hold the name by now.
             fs::create_dir_all(&hooks).unwrap();
-        }
-        11 => {
-            let _ = fs::remove_dir(workspace.join(".vscode"));
         }
         3 | 15 => by_rename(&home.join(".late"), "SECRET"),
         turn if turn % 2 == 0 => {
