@@ -22,7 +22,7 @@ const HOSTILE: &str = r#"while [ ! -e stop ]; do
     echo tried
 done"#;
 
-/// Replaces every kind of covered path, in turn, while a hostile run lives.
+/// Replaces settings, hooks and denied files, in turn, while a hostile run lives. (Marks are not among them.)
 pub async fn are_of_no_use(mut fence: Fence) {
     let (workspace, home) = (fence.workspace(), fence.home());
     prepare(&workspace, &home);
