@@ -16,6 +16,7 @@ use crate::line::WardenProgram;
 use crate::plan;
 use crate::session::identity;
 use crate::surroundings::Surroundings;
+use crate::survey::Survey;
 use crate::warden::protocol::{Boot, Enclosure, Furniture, Groups, RawPath, World};
 
 /// Whether a mechanism is there.
@@ -271,7 +272,11 @@ async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
 fn reading() -> Result<Enclosure, LaunchError> {
     let sandbox = SandboxPolicy::new(SandboxMode::ReadOnly);
     Ok(Enclosure {
-        fence: Some(plan::fence(&sandbox, &Surroundings::default())?),
+        fence: Some(
+            Survey::of(&sandbox, &Surroundings::default())?
+                .fence()
+                .clone(),
+        ),
         limits: plan::limits(&Limits::default()),
     })
 }

@@ -23,6 +23,7 @@ mod process;
 mod session;
 mod startup;
 mod surroundings;
+mod survey;
 mod terminal;
 mod warden;
 

@@ -7,10 +7,8 @@ use ringfence_policy::permissions::{
 };
 
 use crate::error::LaunchError;
-use crate::git::{self, Care, Covers, Known, Setup};
-use crate::startup;
-use crate::surroundings::Surroundings;
-use crate::warden::protocol::{Fence, Groups, Identity, RawPath, RunLimits, Sockets, Tmp, World};
+use crate::git::Known;
+use crate::warden::protocol::{Fence, Groups, RawPath, RunLimits, Sockets, Tmp, World};
 
 /// The world that a policy needs.
 pub(crate) fn world(sandbox: &SandboxPolicy, limits: &Limits) -> World {
@@ -50,11 +48,8 @@ pub(crate) fn bubblewrap_world(bwrap: &Path, sandbox: &SandboxPolicy, limits: &L
     }
 }
 
-/// The fence of a run in namespaces.
-pub(crate) fn fence(
-    sandbox: &SandboxPolicy,
-    surroundings: &Surroundings,
-) -> Result<Fence, LaunchError> {
+/// The fence of a run in namespaces, as far as the policy alone says it.
+pub(crate) fn fence(sandbox: &SandboxPolicy) -> Result<Fence, LaunchError> {
     let sockets = match sandbox.network {
         Network::Off | Network::AllowList => Sockets::InNamespace,
         Network::Full => Sockets::InMachineNetwork,
@@ -65,72 +60,18 @@ pub(crate) fn fence(
         (TmpPolicy::Host, _) => Tmp::Machine,
     };
     let mut fence = assemble(sandbox, tmp, sockets)?;
-    let roots: Vec<PathBuf> = fence.writable.iter().map(RawPath::to_path).collect();
     let out_of_sight = |path: &&RawPath| tmp != Tmp::Machine && path.to_path().starts_with("/tmp");
     let in_tmp = fence.unix_sockets.iter().filter(out_of_sight);
     fence.sockets_in_tmp = in_tmp.cloned().collect();
-    protect_git(sandbox, &roots, surroundings, &mut fence.protected);
     Ok(fence)
 }
 
-/// Git's set-up, and files that run by themselves, at the beginning of a run.
-pub(crate) fn git_setup(
-    sandbox: &SandboxPolicy,
-    covers: Covers,
-    owner: &Identity,
-    surroundings: &Surroundings,
-) -> Option<Setup> {
-    let roots = existing_roots(sandbox);
-    if roots.is_empty() {
-        return None;
-    }
-    let known = repositories(&roots, surroundings);
-    let care = Care::of(sandbox, covers);
-    let setup = Setup::of(&roots, &known, care, owner, &surroundings.git);
-    Some(setup.with_start_up(&startup::watched(sandbox, &roots)))
-}
-
-/// What decides what git runs, and what runs by itself, as far as it is there.
-pub(crate) fn git_guarded(sandbox: &SandboxPolicy, surroundings: &Surroundings) -> Vec<PathBuf> {
-    let roots = existing_roots(sandbox);
-    let known = repositories(&roots, surroundings);
-    let care = Care::of(sandbox, Covers::InForce);
-    let mut guarded = git::guarded(&roots, &known, care, &surroundings.git);
-    guarded.extend(startup::existing(
-        &startup::watched(sandbox, &roots),
-        &roots,
-    ));
-    guarded
-}
-
-/// Protects that, and what is protected in a root's own `.git` in those further down as well.
-fn protect_git(
-    sandbox: &SandboxPolicy,
-    roots: &[PathBuf],
-    surroundings: &Surroundings,
-    protected: &mut Vec<RawPath>,
-) {
-    let known = repositories(roots, surroundings);
-    let folders: Vec<PathBuf> = known.iter().filter_map(Known::git_folder).collect();
-    protected.extend(in_git_folders(sandbox, &folders));
-    let guarded = git_guarded(sandbox, surroundings);
-    protected.extend(guarded.iter().map(|path| RawPath::from(path.as_path())));
-}
-
-fn existing_roots(sandbox: &SandboxPolicy) -> Vec<PathBuf> {
-    let roots = sandbox.effective_writable_roots().iter();
-    roots.filter_map(|root| root.canonicalize().ok()).collect()
-}
-
-fn repositories(roots: &[PathBuf], surroundings: &Surroundings) -> Vec<Known> {
-    let roots = roots.iter();
-    roots
-        .flat_map(|root| surroundings.repositories(root))
-        .collect()
-}
-
 /// What is protected in a root's own `.git` is protected in those further down as well.
-fn in_git_folders(sandbox: &SandboxPolicy, folders: &[PathBuf]) -> Vec<RawPath> {
+pub(crate) fn in_git_folders<'k>(
+    sandbox: &SandboxPolicy,
+    known: impl Iterator<Item = &'k Known>,
+) -> Vec<RawPath> {
+    let folders: Vec<PathBuf> = known.filter_map(Known::git_folder).collect();
     let inner = sandbox
         .protected_paths
         .iter()

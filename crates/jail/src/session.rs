@@ -18,15 +18,16 @@ use tokio::sync::Mutex;
 use crate::backend::container::spec::Spec;
 use crate::backend::{Backend, Choice, ContainerOptions, Site, bubblewrap};
 use crate::error::LaunchError;
-use crate::git::{Covers, Mended, Setup};
+use crate::git::{Mended, Setup};
 use crate::line::{self, Line, Stage, WardenProgram};
 use crate::net::{self, Closed, Gate, Outlet};
 use crate::plan;
 use crate::process::{Output, Process};
 use crate::surroundings::Surroundings;
+use crate::survey::{self, Survey};
 use crate::terminal::{Terminal, TerminalSize};
 use crate::warden::CERTIFICATES_INSIDE;
-use crate::warden::protocol::{self, Enclosure, Fence, Identity, Launch, RawPath, Report, World};
+use crate::warden::protocol::{self, Enclosure, Fence, Identity, Launch, RawPath, Report};
 
 /// What a session is opened with.
 #[derive(Debug, Clone)]
@@ -159,6 +160,8 @@ struct Lines {
 struct Ground {
     site: Site,
     enclosure: Enclosure,
+    /// What was found in its roots, where it has covers.
+    survey: Option<Arc<Survey>>,
 }
 
 impl Ground {
@@ -167,6 +170,14 @@ impl Ground {
         Self {
             site,
             enclosure: Enclosure { fence, limits },
+            survey: None,
+        }
+    }
+
+    fn surveyed(site: Site, survey: Arc<Survey>, limits: &Limits) -> Self {
+        Self {
+            survey: Some(Arc::clone(&survey)),
+            ..Self::new(site, Some(survey.fence().clone()), limits)
         }
     }
 }
@@ -253,22 +264,21 @@ impl Session {
                 Io::Pipes(_) => None,
             },
         };
-        let setup = self.git_setup(confinement, &ground.site);
+        let setup = self.setup(confinement, &ground);
         let process = start(stage, &launch, io, &ground.site).await?;
         self.prepare_next(&ground).await?;
         Ok(process.map(|process| process.with_outlet(outlet).with_setup(setup)))
     }
 
-    /// Git's set-up before a fenced command runs.
-    fn git_setup(&self, confinement: &Confinement, site: &Site) -> Option<Setup> {
+    /// What the end of a fenced command is compared with.
+    fn setup(&self, confinement: &Confinement, ground: &Ground) -> Option<Setup> {
         let Confinement::Fenced { sandbox, .. } = confinement else {
             return None;
         };
-        let covers = match site {
-            Site::Native(World::Machine { .. }) => Covers::None,
-            _ => Covers::InForce,
-        };
-        plan::git_setup(sandbox, covers, &self.identity, &self.surroundings)
+        match &ground.survey {
+            Some(survey) => survey.setup(&self.identity, &self.surroundings),
+            None => survey::bare_setup(sandbox, &self.identity, &self.surroundings),
+        }
     }
 
     /// What was mended of git's set-up after the runs that had changed it had been told of.
@@ -285,7 +295,7 @@ impl Session {
     /// The paths in a policy's writable roots that decide what git runs. Patches are kept from them
     /// as commands are.
     pub fn guarded(&self, sandbox: &SandboxPolicy) -> Vec<PathBuf> {
-        plan::git_guarded(sandbox, &self.surroundings)
+        survey::guarded(sandbox, &self.surroundings)
     }
 
     /// Has the next stage made while this command runs, and not before: it would take its core.
@@ -385,21 +395,21 @@ impl Session {
         limits: &Limits,
     ) -> Result<Ground, LaunchError> {
         self.lacking(backend, sandbox)?;
-        let in_namespaces = || plan::fence(sandbox, &self.surroundings);
-        let (site, fence) = match backend {
-            Backend::Native => (Site::Native(plan::world(sandbox, limits)), in_namespaces()?),
+        let survey = Survey::of(sandbox, &self.surroundings)?;
+        let site = match backend {
+            Backend::Native => Site::Native(plan::world(sandbox, limits)),
             Backend::Bubblewrap => {
                 let bwrap = bubblewrap::find()?;
                 let world = plan::bubblewrap_world(&bwrap, sandbox, limits);
-                (Site::Bubblewrap { bwrap, world }, in_namespaces()?)
+                Site::Bubblewrap { bwrap, world }
             }
             Backend::Container => {
-                let (spec, fence) = Spec::of(sandbox, limits, &self.identity, &self.surroundings)?;
-                (Site::Container(Box::new(spec)), fence)
+                let spec = Spec::of(sandbox, limits, &self.identity, survey.fence())?;
+                Site::Container(Box::new(spec))
             }
             Backend::None => return Err(LaunchError::NoFence),
         };
-        Ok(Ground::new(site, Some(fence), limits))
+        Ok(Ground::surveyed(site, survey, limits))
     }
 
     fn accept_degraded(
@@ -422,7 +432,9 @@ impl Session {
     async fn line<'a>(
         &self,
         lines: &'a mut Lines,
-        Ground { site, enclosure }: &Ground,
+        Ground {
+            site, enclosure, ..
+        }: &Ground,
     ) -> Result<&'a mut Line, LaunchError> {
         if let Some(index) = lines.open.iter().position(|(made, _)| made == site) {
             return Ok(&mut lines.open[index].1);

@@ -57,20 +57,32 @@ fn held(sandbox: &SandboxPolicy, roots: &[PathBuf]) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Those of them that exist and can be covered, and what links among them lead to.
-pub(crate) fn existing(paths: &[PathBuf], roots: &[PathBuf]) -> Vec<PathBuf> {
+/// What exists of them.
+#[derive(Debug)]
+pub(crate) struct Existing {
+    /// What can be covered: the paths, and what links among them lead to.
+    pub(crate) paths: Vec<PathBuf>,
+    /// How many of them are links.
+    pub(crate) links: usize,
+}
+
+/// Those of them that exist.
+pub(crate) fn existing(paths: &[PathBuf], roots: &[PathBuf]) -> Existing {
+    let mut links = 0;
     let there = paths.iter().filter_map(|path| {
         let found = path.symlink_metadata().ok()?;
         if !found.is_symlink() {
             return Some(path.clone());
         }
+        links += 1;
         let real = path.canonicalize().ok()?;
         let is_inside = roots
             .iter()
             .any(|root| real.starts_with(root) && real != *root);
         is_inside.then_some(real)
     });
-    there.collect()
+    let paths = there.collect();
+    Existing { paths, links }
 }
 
 /// What of them there was at the beginning of a run.
@@ -214,7 +226,7 @@ mod tests {
             paths,
             [at(".config/fish"), at(".inputrc"), at(".local/lib")]
         );
-        assert_eq!(existing(&paths, &roots), [at(".local/lib")]);
+        assert_eq!(existing(&paths, &roots).paths, [at(".local/lib")]);
         let reach = Reach::of(&roots);
         let before = StartUp::of(&reach, &paths, Covers::InForce);
         fs::write(at(".local/lib/new"), "").unwrap();

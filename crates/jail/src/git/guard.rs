@@ -3,28 +3,30 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use ringfence_policy::permissions::{GIT_SETUP, GIT_WORK_TREE_SETUP};
 
 use super::known::Known;
-use super::memory::Memory;
 use super::reach::Reach;
-use super::{Care, MOST_PLACES, look, places};
+use super::seen::Seen;
+use super::{Care, MOST_PLACES};
 
-/// The paths, in these roots and in the repositories that are known there.
+/// The paths, in what was seen of the roots and in the repositories that are known there. Whatever
+/// was looked at for this comes along, there or not: it stays true for as long as the folders do
+/// that those are in.
 pub(crate) fn guarded(
-    roots: &[PathBuf],
+    reach: &Reach,
     known: &[Known],
+    seen: &[Arc<Seen>],
     care: Care,
-    memory: &Memory,
-) -> Vec<PathBuf> {
+) -> (Vec<PathBuf>, Vec<PathBuf>) {
     if care.is_none() {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     }
-    let reach = Reach::of(roots);
     let mut paths = BTreeSet::new();
     let mut folders: BTreeSet<PathBuf> = known.iter().filter_map(Known::git_folder).collect();
-    for seen in look(&reach, places(&reach, known), memory) {
+    for seen in seen {
         if seen.dot_git.bytes().is_some() {
             paths.insert(seen.folder.join(".git"));
         }
@@ -39,16 +41,20 @@ pub(crate) fn guarded(
         }
         paths.extend(repository.hooks_at.clone().filter(|_| care.hooks));
     }
+    let mut trees = Vec::new();
     for folder in &folders {
         let cared_for = GIT_SETUP.iter().filter(|name| match **name {
             "hooks" => care.hooks,
             _ => care.settings,
         });
         paths.extend(cared_for.map(|name| folder.join(name)));
-        for tree in reach.list(&folder.join("worktrees"), MOST_PLACES) {
-            let tree = folder.join("worktrees").join(tree);
+        let folder = folder.join("worktrees");
+        for tree in reach.list(&folder, MOST_PLACES) {
+            let tree = folder.join(tree);
             paths.extend(GIT_WORK_TREE_SETUP.iter().map(|name| tree.join(name)));
         }
+        // A name in it stands for the list.
+        trees.push(folder.join("any"));
     }
     // What is not there is not held: git dies of a `commondir` that it cannot read. A link has no
     // place of its own to be covered.
@@ -56,5 +62,11 @@ pub(crate) fn guarded(
         let kind = reach.stamp(path).map(|stamp| stamp.mode & 0o170_000);
         matches!(kind, Some(0o100_000 | 0o040_000))
     };
-    paths.into_iter().filter(is_there).collect()
+    let there = paths
+        .iter()
+        .filter(|path| is_there(path))
+        .cloned()
+        .collect();
+    trees.extend(paths);
+    (there, trees)
 }

@@ -40,11 +40,11 @@ use crate::line;
 use crate::startup::StartUp;
 use crate::warden::protocol::Identity;
 use reach::Reach;
-use seen::Seen;
 
 pub(crate) use guard::guarded;
 pub(crate) use known::{Known, known};
 pub(crate) use memory::Memory;
+pub(crate) use seen::Seen;
 
 /// What is added to the name of something that was set aside.
 pub(crate) const SET_ASIDE: &str = ".set-aside";
@@ -138,7 +138,7 @@ impl Care {
 pub(crate) struct Setup {
     reach: Reach,
     before: Vec<Arc<Seen>>,
-    start_up: StartUp,
+    start_up: Arc<StartUp>,
     began: SystemTime,
     care: Care,
     /// Whether covers may have been lost.
@@ -148,37 +148,25 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Takes it down: at the tops of the roots, in repositories that are known, and in those that
-    /// their indexes name.
+    /// Takes it down: what was seen of git's, and of files that run by themselves.
     pub(crate) fn of(
-        roots: &[PathBuf],
-        known: &[Known],
+        reach: Reach,
+        before: Vec<Arc<Seen>>,
+        start_up: Arc<StartUp>,
         care: Care,
         owner: &Identity,
         memory: &Arc<Memory>,
     ) -> Self {
-        let reach = Reach::of(roots);
-        let before = if care.is_none() {
-            Vec::new()
-        } else {
-            look(&reach, places(&reach, known), memory)
-        };
         Self {
             reach,
             before,
-            start_up: StartUp::default(),
+            start_up,
             began: SystemTime::now(),
             care,
             in_doubt: AtomicBool::new(false),
             owner: owner.clone(),
             memory: Arc::clone(memory),
         }
-    }
-
-    /// The same, with files that run by themselves.
-    pub(crate) fn with_start_up(self, paths: &[PathBuf]) -> Self {
-        let start_up = StartUp::of(&self.reach, paths, self.care.covers);
-        Self { start_up, ..self }
     }
 
     /// A cover was lost and may have been used, or the run was killed before it could tell: from now
@@ -328,6 +316,15 @@ fn places(reach: &Reach, known: &[Known]) -> Vec<PathBuf> {
     let tops = reach.roots().map(Path::to_path_buf);
     tops.chain(known.iter().filter_map(Known::work_tree))
         .collect()
+}
+
+/// Looks at the tops of the roots, at repositories that are known, and at those that their indexes
+/// name. Nothing if a policy protects nothing of git's.
+pub(crate) fn seen(reach: &Reach, known: &[Known], care: Care, memory: &Memory) -> Vec<Arc<Seen>> {
+    if care.is_none() {
+        return Vec::new();
+    }
+    look(reach, places(reach, known), memory)
 }
 
 /// Looks at places, and at those that the indexes there name.

@@ -29,7 +29,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// What was seen in a folder.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// The folder. Absolute.
     pub(super) folder: PathBuf,
     /// What this depends on.

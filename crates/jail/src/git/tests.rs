@@ -34,8 +34,13 @@ fn myself() -> Identity {
 
 fn setup(root: &Path, covers: Covers) -> Setup {
     let care = Care::of(&SandboxPolicy::workspace_write(root), covers);
-    let roots = [root.to_path_buf()];
-    Setup::of(&roots, &known(root), care, &myself(), &Arc::default())
+    taken(root, &known(root), care, &Arc::default())
+}
+
+fn taken(root: &Path, known: &[Known], care: Care, memory: &Arc<Memory>) -> Setup {
+    let reach = Reach::of(&[root.to_path_buf()]);
+    let before = seen(&reach, known, care, memory);
+    Setup::of(reach, before, Arc::default(), care, &myself(), memory)
 }
 
 fn repository() -> (tempfile::TempDir, PathBuf) {
@@ -163,7 +168,7 @@ fn an_unchanged_repository_is_not_read_again() {
     let (_folder, root) = repository();
     let memory = Arc::default();
     let care = Care::of(&SandboxPolicy::workspace_write(&root), Covers::InForce);
-    let take = || Setup::of(std::slice::from_ref(&root), &[], care, &myself(), &memory);
+    let take = || taken(&root, &[], care, &memory);
     // Changes of this very moment could not be told from the next: wait until they are old.
     let started = std::time::Instant::now();
     while !take().before[0].is_still_so(&Reach::of(std::slice::from_ref(&root))) {

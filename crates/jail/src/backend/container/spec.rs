@@ -12,7 +12,6 @@ use ringfence_policy::permissions::{Limits, Network, SandboxMode, SandboxPolicy}
 use crate::error::LaunchError;
 use crate::mark;
 use crate::plan;
-use crate::surroundings::Surroundings;
 use crate::warden::NOT_FOR_WRITING;
 use crate::warden::protocol::{Fence, Identity, RawPath, Tmp};
 
@@ -59,14 +58,13 @@ enum As {
 }
 
 impl Spec {
-    /// The container that a policy needs, and the fence of a run in it.
+    /// The container that a policy needs for runs with this fence.
     pub(crate) fn of(
         sandbox: &SandboxPolicy,
         limits: &Limits,
         identity: &Identity,
-        surroundings: &Surroundings,
-    ) -> Result<(Self, Fence), LaunchError> {
-        let fence = plan::fence(sandbox, surroundings)?;
+        fence: &Fence,
+    ) -> Result<Self, LaunchError> {
         let mut drawn = Drawn::default();
         let mut roots: Vec<PathBuf> = Vec::new();
         for root in &sandbox.writable_roots {
@@ -93,7 +91,7 @@ impl Spec {
             drawn.deny(&path.to_path(), &roots);
         }
         let (mounts, absent) = drawn.finish()?;
-        let spec = Self {
+        Ok(Self {
             mounts,
             absent,
             tmp: fence.tmp,
@@ -103,8 +101,7 @@ impl Spec {
             processes: limits.processes,
             uid: identity.uid,
             gid: identity.gid,
-        };
-        Ok((spec, fence))
+        })
     }
 }
 
