@@ -146,7 +146,7 @@ async fn try_bubblewrap() -> Result<(String, u64), LaunchError> {
         harness: std::process::id(),
     };
     let started = Instant::now();
-    bubblewrap::open(&WardenProgram::ThisProgram, &bwrap, &boot, &reading()?).await?;
+    bubblewrap::open(&WardenProgram::ThisProgram, &bwrap, &boot).await?;
     Ok((version(&bwrap), micros(started)))
 }
 
@@ -257,7 +257,7 @@ async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
     };
     let started = Instant::now();
     let enclosure = reading().map_err(|error| error.to_string())?;
-    let mut line = native::open(&WardenProgram::ThisProgram, &boot, &enclosure)
+    let mut line = native::open(&WardenProgram::ThisProgram, &boot)
         .await
         .map_err(|error| error.to_string())?;
     let booted = micros(started);

@@ -90,7 +90,6 @@ impl Line {
         socket: OwnedFd,
         keeper: Box<dyn Keeper>,
         boot: &Boot,
-        first: &Enclosure,
     ) -> Result<Self, LaunchError> {
         let mut line = Self {
             socket: None,
@@ -99,11 +98,7 @@ impl Line {
         };
         line.socket = Some(nonblocking(socket).map_err(LaunchError::Warden)?);
         match line.boot(boot).await {
-            Ok(Booted::Ready) => {
-                // The first stage is made while the harness goes on.
-                line.ask(first)?;
-                Ok(line)
-            }
+            Ok(Booted::Ready) => Ok(line),
             Ok(Booted::Failed(failure)) => Err(LaunchError::from(failure)),
             Err(LaunchError::WardenGone | LaunchError::Warden(_)) => Err(line.gone()),
             Err(error) => Err(error),

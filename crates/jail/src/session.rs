@@ -145,7 +145,7 @@ pub struct Session {
     options: SessionOptions,
     identity: Identity,
     lines: Mutex<Lines>,
-    surroundings: Surroundings,
+    surroundings: Arc<Surroundings>,
 }
 
 /// The lines to wardens, by where those are.
@@ -174,9 +174,9 @@ impl Ground {
         }
     }
 
-    fn surveyed(site: Site, survey: Arc<Survey>, limits: &Limits) -> Self {
+    fn surveyed(site: Site, survey: &Arc<Survey>, limits: &Limits) -> Self {
         Self {
-            survey: Some(Arc::clone(&survey)),
+            survey: Some(Arc::clone(survey)),
             ..Self::new(site, Some(survey.fence().clone()), limits)
         }
     }
@@ -186,11 +186,15 @@ impl Session {
     /// Opens a session. Nothing is started until the first launch.
     pub fn open(options: SessionOptions) -> Result<Self, LaunchError> {
         let identity = identity(&options.workspace)?;
+        let surroundings = Arc::<Surroundings>::default();
+        if options.launches == Launches::One {
+            surroundings.look_ahead(&options.workspace);
+        }
         Ok(Self {
             options,
             identity,
             lines: Mutex::default(),
-            surroundings: Surroundings::default(),
+            surroundings,
         })
     }
 
@@ -322,12 +326,12 @@ impl Session {
                 self.fenced(&mut lines, sandbox, limits).await?
             }
         };
-        let line = self.line(&mut lines, &ground).await?;
+        let line = self.line(&mut lines, &ground.site).await?;
         let stage = match line.stage(&ground.enclosure).await {
             // The warden was killed, or its container: another takes its place.
             Err(LaunchError::WardenGone | LaunchError::Warden(_)) => {
                 lines.open.retain(|(site, _)| *site != ground.site);
-                let line = self.line(&mut lines, &ground).await?;
+                let line = self.line(&mut lines, &ground.site).await?;
                 line.stage(&ground.enclosure).await?
             }
             other => other?,
@@ -348,11 +352,7 @@ impl Session {
         }
         let mut refused = Vec::new();
         for backend in candidates {
-            let found = match self.ground(*backend, sandbox, limits) {
-                Ok(ground) => self.line(lines, &ground).await.map(|_| ground),
-                Err(error) => Err(error),
-            };
-            match found {
+            match self.ground(*backend, lines, sandbox, limits).await {
                 Err(LaunchError::CannotEnforce { missing }) => refused.extend(missing),
                 other => return other,
             }
@@ -363,7 +363,7 @@ impl Session {
         self.accept_degraded(sandbox, refused)?;
         let site = Site::Native(plan::machine(limits));
         let ground = Ground::new(site, Some(plan::degraded_fence(sandbox)?), limits);
-        self.line(lines, &ground).await?;
+        self.line(lines, &ground.site).await?;
         Ok(ground)
     }
 
@@ -387,15 +387,16 @@ impl Session {
         Err(LaunchError::CannotEnforce { missing })
     }
 
-    /// Where a backend would run a policy, and with what fence.
-    fn ground(
+    /// Where a backend runs a policy, brought up, and with what fence. The roots are looked at while
+    /// the warden comes up, where it does not depend on them.
+    async fn ground(
         &self,
         backend: Backend,
+        lines: &mut Lines,
         sandbox: &SandboxPolicy,
         limits: &Limits,
     ) -> Result<Ground, LaunchError> {
         self.lacking(backend, sandbox)?;
-        let survey = Survey::of(sandbox, &self.surroundings)?;
         let site = match backend {
             Backend::Native => Site::Native(plan::world(sandbox, limits)),
             Backend::Bubblewrap => {
@@ -404,12 +405,15 @@ impl Session {
                 Site::Bubblewrap { bwrap, world }
             }
             Backend::Container => {
+                let survey = Survey::of(sandbox, &self.surroundings)?;
                 let spec = Spec::of(sandbox, limits, &self.identity, survey.fence())?;
                 Site::Container(Box::new(spec))
             }
             Backend::None => return Err(LaunchError::NoFence),
         };
-        Ok(Ground::surveyed(site, survey, limits))
+        self.line(lines, &site).await?;
+        let survey = Survey::of(sandbox, &self.surroundings)?;
+        Ok(Ground::surveyed(site, &survey, limits))
     }
 
     fn accept_degraded(
@@ -432,9 +436,7 @@ impl Session {
     async fn line<'a>(
         &self,
         lines: &'a mut Lines,
-        Ground {
-            site, enclosure, ..
-        }: &Ground,
+        site: &Site,
     ) -> Result<&'a mut Line, LaunchError> {
         if let Some(index) = lines.open.iter().position(|(made, _)| made == site) {
             return Ok(&mut lines.open[index].1);
@@ -444,7 +446,7 @@ impl Session {
                 missing: missing.clone(),
             });
         }
-        match site.open(&self.options, &self.identity, enclosure).await {
+        match site.open(&self.options, &self.identity).await {
             Ok(line) => lines.open.push((site.clone(), line)),
             Err(LaunchError::CannotEnforce { missing }) => {
                 lines.refused.push((site.clone(), missing.clone()));

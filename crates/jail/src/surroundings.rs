@@ -31,6 +31,19 @@ impl Surroundings {
         *kept = Some(Arc::clone(survey));
     }
 
+    /// Begins to look for repositories in a root that will be used: whoever asks for them waits for
+    /// what is left of it.
+    pub(crate) fn look_ahead(self: &Arc<Self>, root: &Path) {
+        let Ok(root) = root.canonicalize() else {
+            return;
+        };
+        let surroundings = Arc::clone(self);
+        // Without a thread they are looked for when they are asked for.
+        let _ = std::thread::Builder::new()
+            .name("ringfence-look".to_owned())
+            .spawn(move || drop(surroundings.repositories(&root)));
+    }
+
     /// The repositories inside a writable root that were there when it was first used and still
     /// are. What came later was made by commands that may do so, or by the user.
     pub(crate) fn repositories(&self, root: &Path) -> Vec<Known> {
@@ -39,7 +52,7 @@ impl Surroundings {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         kept.entry(root.to_path_buf())
-            .or_insert_with(|| git::known(root))
+            .or_insert_with(|| self.git.known(root))
             .iter()
             .filter(|known| known.is_there())
             .cloned()

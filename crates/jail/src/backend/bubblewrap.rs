@@ -19,7 +19,7 @@ use crate::backend::native::ChildKeeper;
 use crate::error::LaunchError;
 use crate::line::{Farewell, Keeper, Line, WardenProgram, ends_within};
 use crate::warden::WARDEN_ARGUMENT;
-use crate::warden::protocol::{Boot, Enclosure, World};
+use crate::warden::protocol::{Boot, World};
 
 /// Where `bwrap` is.
 pub(crate) fn find() -> Result<PathBuf, LaunchError> {
@@ -33,7 +33,6 @@ pub(crate) async fn open(
     program: &WardenProgram,
     bwrap: &Path,
     boot: &Boot,
-    first: &Enclosure,
 ) -> Result<Line, LaunchError> {
     let (ours, theirs) = descriptor::socket_pair().map_err(LaunchError::Warden)?;
     let program = File::open(program.path()).map_err(LaunchError::Warden)?;
@@ -54,7 +53,7 @@ pub(crate) async fn open(
         .spawn()
         .map_err(LaunchError::Warden)?;
     let keeper = Box::new(BwrapKeeper(ChildKeeper::new(child, boot)));
-    Line::open(ours, keeper, boot, first).await
+    Line::open(ours, keeper, boot).await
 }
 
 /// The arguments that make a session's namespaces, and the workshop in `/run`.

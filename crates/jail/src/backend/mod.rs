@@ -18,7 +18,7 @@ use crate::line::Line;
 use crate::plan;
 use crate::process::Kin;
 use crate::session::SessionOptions;
-use crate::warden::protocol::{Boot, Enclosure, Furniture, Identity, RawPath, World};
+use crate::warden::protocol::{Boot, Furniture, Identity, RawPath, World};
 use container::spec::Spec;
 
 pub use container::{ContainerOptions, Engine};
@@ -107,7 +107,6 @@ impl Site {
         &self,
         options: &SessionOptions,
         identity: &Identity,
-        first: &Enclosure,
     ) -> Result<Line, LaunchError> {
         let mut furniture = Furniture {
             certificates: options.certificates.clone(),
@@ -129,13 +128,13 @@ impl Site {
         };
         let program = &options.program;
         match self {
-            Self::Native(world) => native::open(program, &boot(world), first).await,
+            Self::Native(world) => native::open(program, &boot(world)).await,
             Self::Bubblewrap { bwrap, world } => {
-                bubblewrap::open(program, bwrap, &boot(world), first).await
+                bubblewrap::open(program, bwrap, &boot(world)).await
             }
             Self::Container(spec) => {
                 let boot = boot(&World::Container);
-                container::open(&options.container, program, spec, &boot, first).await
+                container::open(&options.container, program, spec, &boot).await
             }
         }
     }

@@ -11,20 +11,16 @@ use crate::error::LaunchError;
 use crate::line::{Farewell, Keeper, Line, WardenProgram};
 use crate::mark;
 use crate::warden::WARDEN_ARGUMENT;
-use crate::warden::protocol::{Boot, Enclosure, RawPath};
+use crate::warden::protocol::{Boot, RawPath};
 
 /// Starts a warden and has it make its world.
-pub(crate) async fn open(
-    program: &WardenProgram,
-    boot: &Boot,
-    first: &Enclosure,
-) -> Result<Line, LaunchError> {
+pub(crate) async fn open(program: &WardenProgram, boot: &Boot) -> Result<Line, LaunchError> {
     if let WardenProgram::Forked(forked) = program
         && let Some((line, child)) = forked.take()
     {
         let marks = boot.marks.as_ref().map(RawPath::to_path);
         let keeper = Box::new(ForkKeeper { child, marks });
-        return Line::open(line, keeper, boot, first).await;
+        return Line::open(line, keeper, boot).await;
     }
     let (ours, theirs) = descriptor::socket_pair().map_err(LaunchError::Warden)?;
     let child = Command::new(program.path())
@@ -37,7 +33,7 @@ pub(crate) async fn open(
         .stderr(Stdio::null())
         .spawn()
         .map_err(LaunchError::Warden)?;
-    Line::open(ours, Box::new(ChildKeeper::new(child, boot)), boot, first).await
+    Line::open(ours, Box::new(ChildKeeper::new(child, boot)), boot).await
 }
 
 /// A warden, or what it was started by, that is a child of ours.

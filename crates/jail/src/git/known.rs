@@ -4,8 +4,11 @@
 //! The look is bounded by the number of folders, not by a clock: what lies beyond is not found, and
 //! not protected. Nothing is followed that is a link.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
+
+use super::reach::Stamp;
+use super::seen;
 
 /// The most folders that are looked into for one root.
 const MOST_FOLDERS: usize = 2000;
@@ -52,8 +55,26 @@ impl Known {
     }
 }
 
+/// What folders held when they were last looked into. A folder that has not changed since is not
+/// read again.
+#[derive(Debug, Default)]
+pub(super) struct Walked {
+    folders: HashMap<PathBuf, (Stamp, Vec<Entry>)>,
+}
+
+/// The most folders that are remembered: those of a few roots.
+const MOST_REMEMBERED: usize = 4 * MOST_FOLDERS;
+
+/// File systems on which a folder has two names and one more for each folder in it.
+const COUNTING: &[u64] = &[EXT4, XFS, TMPFS];
+const EXT4: u64 = 0xef53;
+const XFS: u64 = 0x5846_5342;
+const TMPFS: u64 = 0x0102_1994;
+
 /// The repositories below a root, but for the root's own.
-pub(crate) fn known(root: &Path) -> Vec<Known> {
+pub(super) fn known(root: &Path, walked: &mut Walked) -> Vec<Known> {
+    let counting = counting(root);
+    let mut entries_of = |folder: &Path| walked.entries_of(folder, counting);
     let mut found = Vec::new();
     let mut budget = MOST_FOLDERS;
     let mut waiting = VecDeque::from([(root.to_path_buf(), 0)]);
@@ -70,7 +91,12 @@ pub(crate) fn known(root: &Path) -> Vec<Known> {
                     if folder != root {
                         found.push(Known::Folder(path.clone()));
                     }
-                    modules(&path.join("modules"), &mut budget, &mut found);
+                    modules(
+                        &path.join("modules"),
+                        &mut budget,
+                        &mut found,
+                        &mut entries_of,
+                    );
                 }
                 Entry::Folder(name, path) => {
                     if depth < DEEPEST && !SKIPPED.contains(&name.as_str()) {
@@ -86,7 +112,12 @@ pub(crate) fn known(root: &Path) -> Vec<Known> {
 
 /// The git folders of submodules. A submodule's name may have slashes in it, and it may have
 /// submodules itself.
-fn modules(folder: &Path, budget: &mut usize, found: &mut Vec<Known>) {
+fn modules(
+    folder: &Path,
+    budget: &mut usize,
+    found: &mut Vec<Known>,
+    entries_of: &mut impl FnMut(&Path) -> Vec<Entry>,
+) {
     let mut waiting = vec![folder.to_path_buf()];
     while let Some(folder) = waiting.pop() {
         if *budget == 0 || found.len() >= MOST_REPOSITORIES {
@@ -108,14 +139,58 @@ fn modules(folder: &Path, budget: &mut usize, found: &mut Vec<Known>) {
 }
 
 /// What matters in a folder.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Entry {
     Folder(String, PathBuf),
     GitFile(PathBuf),
 }
 
-/// What matters in a folder, links not counted. One that cannot be read is empty.
-fn entries_of(folder: &Path) -> Vec<Entry> {
+impl Walked {
+    /// What matters in a folder, links not counted. One that cannot be read is empty.
+    fn entries_of(&mut self, folder: &Path, counting: Option<u64>) -> Vec<Entry> {
+        let Ok(stat) = rustix::fs::lstat(folder) else {
+            return Vec::new();
+        };
+        let stamp = Stamp::of(&stat);
+        if let Some((then, entries)) = self.folders.get(folder)
+            && *then == stamp
+        {
+            return entries.clone();
+        }
+        let has_none_below = counting == Some(stamp.node.0) && stamp.links == 2;
+        let entries = if has_none_below {
+            git_file(folder).into_iter().collect()
+        } else {
+            read(folder)
+        };
+        if self.folders.len() >= MOST_REMEMBERED {
+            self.folders.clear();
+        }
+        if seen::is_settled(&stamp) {
+            self.folders
+                .insert(folder.to_path_buf(), (stamp, entries.clone()));
+        }
+        entries
+    }
+}
+
+/// The device of a root whose file system counts folders.
+fn counting(root: &Path) -> Option<u64> {
+    let kind = rustix::fs::statfs(root).ok()?.f_type;
+    let counts = u64::try_from(kind).is_ok_and(|kind| COUNTING.contains(&kind));
+    let stat = rustix::fs::lstat(root).ok().filter(|_| counts)?;
+    Some(Stamp::of(&stat).node.0)
+}
+
+/// The `.git` file of a folder.
+fn git_file(folder: &Path) -> Option<Entry> {
+    let path = folder.join(".git");
+    let stat = rustix::fs::lstat(&path).ok()?;
+    let is_file = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
+    is_file.then_some(Entry::GitFile(path))
+}
+
+fn read(folder: &Path) -> Vec<Entry> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };
@@ -163,7 +238,7 @@ mod tests {
         std::fs::write(at("lib/.git"), "gitdir: ../.git/modules/lib/one").unwrap();
         std::os::unix::fs::symlink(at("vendor"), at("linked")).unwrap();
         assert_eq!(
-            known(root.path()),
+            known(root.path(), &mut Walked::default()),
             [
                 Known::Folder(at(".git/modules/lib/one")),
                 Known::Folder(at(".git/modules/lib/one/modules/deep")),
@@ -174,11 +249,34 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_into_being_in_a_folder_that_was_looked_into_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        std::fs::create_dir_all(at("one/leaf")).unwrap();
+        let mut walked = Walked::default();
+        let mut look = || known(root.path(), &mut walked);
+        // Until what was found is old enough to be remembered.
+        let started = std::time::Instant::now();
+        while started.elapsed() < std::time::Duration::from_millis(80) {
+            assert_eq!(look(), []);
+        }
+        std::fs::write(at("one/leaf/.git"), "gitdir: elsewhere").unwrap();
+        assert_eq!(look(), [Known::File(at("one/leaf/.git"))]);
+        std::fs::create_dir_all(at("one/leaf/new/.git")).unwrap();
+        let both = [
+            Known::File(at("one/leaf/.git")),
+            Known::Folder(at("one/leaf/new/.git")),
+        ];
+        assert_eq!(look(), both);
+    }
+
+    #[test]
     fn the_look_is_bounded() {
         let root = tempfile::tempdir().unwrap();
         for number in 0..100 {
             std::fs::create_dir_all(root.path().join(format!("{number}/.git"))).unwrap();
         }
-        assert_eq!(known(root.path()).len(), MOST_REPOSITORIES);
+        let found = known(root.path(), &mut Walked::default());
+        assert_eq!(found.len(), MOST_REPOSITORIES);
     }
 }

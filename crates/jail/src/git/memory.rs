@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::Mended;
+use super::known::{self, Known, Walked};
 use super::reach::Reach;
 use super::seen::Seen;
 
@@ -21,6 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     seen: Mutex<HashMap<PathBuf, Arc<Seen>>>,
+    walked: Mutex<Walked>,
     mended: Mutex<Vec<Mended>>,
     under_way: Mutex<usize>,
     ended: Condvar,
@@ -45,6 +47,11 @@ impl Memory {
         }
         kept.insert(folder.to_path_buf(), Arc::clone(&seen));
         seen
+    }
+
+    /// The repositories below a root, but for the root's own.
+    pub(crate) fn known(&self, root: &Path) -> Vec<Known> {
+        known::known(root, &mut locked(&self.walked))
     }
 
     /// Begins a look that is waited for at the session's end.

@@ -42,7 +42,7 @@ use crate::warden::protocol::Identity;
 use reach::Reach;
 
 pub(crate) use guard::guarded;
-pub(crate) use known::{Known, known};
+pub(crate) use known::Known;
 pub(crate) use memory::Memory;
 pub(crate) use seen::Seen;
 
@@ -198,7 +198,8 @@ impl Setup {
     /// one of those to the index has git look into it from then on. This walks the roots, within
     /// the bounds of the first look, so it is for when nobody waits.
     pub(crate) fn mend_all(&self) -> Vec<Mended> {
-        let found = self.reach.roots().flat_map(known::known);
+        let roots = self.reach.roots();
+        let found = roots.flat_map(|root| self.memory.known(root));
         let also: Vec<PathBuf> = found.filter_map(|known| known.work_tree()).collect();
         self.mend_also(&also)
     }

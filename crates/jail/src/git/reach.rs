@@ -201,7 +201,7 @@ impl Stamp {
         clippy::unnecessary_cast,
         reason = "the types of these fields differ from machine to machine"
     )]
-    fn of(stat: &Stat) -> Self {
+    pub(super) fn of(stat: &Stat) -> Self {
         Self {
             node: (stat.st_dev as u64, stat.st_ino as u64),
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),

@@ -34,7 +34,8 @@ fn myself() -> Identity {
 
 fn setup(root: &Path, covers: Covers) -> Setup {
     let care = Care::of(&SandboxPolicy::workspace_write(root), covers);
-    taken(root, &known(root), care, &Arc::default())
+    let memory = Arc::new(Memory::default());
+    taken(root, &memory.known(root), care, &memory)
 }
 
 fn taken(root: &Path, known: &[Known], care: Care, memory: &Arc<Memory>) -> Setup {

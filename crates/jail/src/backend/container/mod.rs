@@ -25,7 +25,7 @@ use rustix::process::PidfdFlags;
 
 use crate::error::LaunchError;
 use crate::line::{Farewell, Keeper, Line, WardenProgram, gone_within, nonblocking};
-use crate::warden::protocol::{Boot, Enclosure, RawPath};
+use crate::warden::protocol::{Boot, RawPath};
 use bundle::Bundle;
 pub use engine::Engine;
 use engine::Found;
@@ -71,7 +71,6 @@ pub(crate) async fn open(
     program: &WardenProgram,
     spec: &Spec,
     boot: &Boot,
-    first: &Enclosure,
 ) -> Result<Line, LaunchError> {
     let starting = Starting {
         options: options.clone(),
@@ -110,7 +109,7 @@ pub(crate) async fn open(
             )],
         });
     }
-    Line::open(socket, Box::new(keeper), boot, first).await
+    Line::open(socket, Box::new(keeper), boot).await
 }
 
 /// The one connection that is ever accepted: the warden connects before any command exists.
