@@ -103,7 +103,7 @@ pub(super) fn run_inside(
     let guard = stage.enclosure.fence.as_ref().map(Guard::over_covers);
     let ready = guard
         .transpose()
-        .and_then(|guard| stage.confine(guard, Source::Known(launch, standard)));
+        .and_then(|guard| stage.confine(guard, Source::Known(launch, standard), None));
     match ready {
         Ok(ready) => stage.attend(ready, None),
         Err(failure) => stage.give_up(failure),
@@ -146,9 +146,7 @@ impl Stage<'_> {
             }
             _ => None,
         };
-        // The control group has to be there before there is a second process.
-        rustix::io::read(&lines.admitted, &mut [0; 1]).map_err(|error| failed(error.into()))?;
-        self.confine(guard, Source::Awaited(&lines.launch))
+        self.confine(guard, Source::Awaited(&lines.launch), Some(&lines.admitted))
     }
 
     /// Has the command's process wait, with nothing left to do but to become the command.
@@ -156,6 +154,7 @@ impl Stage<'_> {
         &self,
         mut guard: Option<Guard<'l>>,
         source: Source<'_>,
+        admitted: Option<&OwnedFd>,
     ) -> Result<Ready<'l>, Failure> {
         let Enclosure { fence, limits } = self.enclosure;
         let watch = bounds::set(limits, &self.means, self.workshop)?;
@@ -167,6 +166,12 @@ impl Stage<'_> {
         let confinement = Confinement::new(self.workshop, fence.as_ref(), &mut on_list)?;
         let connections = fence.as_ref().map(|fence| self.connections(fence));
         let connections = connections.transpose()?;
+        // The control group has to be there before there is a second process. The kernel may take
+        // its time to move the first one into it.
+        if let Some(admitted) = admitted {
+            rustix::io::read(admitted, &mut [0; 1])
+                .map_err(|error| Failure::new(Step::Prepare, &error.into(), "a control group"))?;
+        }
         let waiting = command::fork(self.workshop, confinement, &bounds, source)?;
         Ok(Ready {
             waiting,
