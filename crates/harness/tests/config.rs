@@ -306,6 +306,26 @@ fn errors_say_where_and_what_to_write_instead() {
         --sandbox: `sandbox.mode` must be one of "read-only", "workspace-write", "external-sandbox", "danger-full-access"; found "strict""#]].assert_eq(&all);
 }
 
+/// What `config show` prints where nobody has set anything.
+#[test]
+fn the_defaults_are_shown_as_they_always_were() {
+    let shown = Resolved::defaults().lines().join("\n") + "\n";
+    expect_file!["snapshots/config_show.txt"].assert_eq(&shown);
+}
+
+/// A date is what no key accepts: each says what it does accept.
+#[test]
+fn every_key_says_what_it_accepts() {
+    let all: Vec<String> = KEYS
+        .iter()
+        .map(|key| {
+            let text = format!("[{}]\n{} = 2000-01-01\n", key.section, key.name);
+            Layers::new().user(&text).errors() + "\n"
+        })
+        .collect();
+    expect_file!["snapshots/config_errors.txt"].assert_eq(&all.concat());
+}
+
 #[test]
 fn all_errors_of_all_layers_are_reported_at_once() {
     let errors = Layers::new()
