@@ -51,6 +51,8 @@ pub struct PoolConfig {
     pub recycle_after: u64,
     /// What bounds every run.
     pub limits: RunLimits,
+    /// The time zone of `Date`, as the variable `TZ` names it; the machine's where absent.
+    pub time_zone: Option<String>,
 }
 
 impl Default for PoolConfig {
@@ -62,6 +64,7 @@ impl Default for PoolConfig {
             concurrent: 64,
             recycle_after: 10_000,
             limits: RunLimits::default(),
+            time_zone: None,
         }
     }
 }
@@ -120,9 +123,14 @@ impl Stop for Kill {
 const MOST_FAILURES: u32 = 2;
 
 impl Pool {
+    /// As many runs at once as a pool can be asked for.
+    pub const MOST_CONCURRENT: usize = Semaphore::MAX_PERMITS;
+
     /// A pool. Nothing is started before the first run or [`Pool::warm`].
     pub fn new(config: PoolConfig) -> Self {
-        let places = Arc::new(Semaphore::new(config.concurrent.max(1)));
+        let places = Arc::new(Semaphore::new(
+            config.concurrent.clamp(1, Self::MOST_CONCURRENT),
+        ));
         Self(Arc::new(Inner {
             config,
             places,
@@ -334,9 +342,7 @@ impl Inner {
             .env_clear()
             .stdin(Stdio::from(control));
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        if let Some(zone) = std::env::var_os("TZ") {
-            command.env("TZ", zone);
-        }
+        command.envs(self.config.time_zone.iter().map(|zone| ("TZ", zone)));
         Ok((path.display().to_string(), command))
     }
 
