@@ -285,12 +285,11 @@ impl<'a> Service<'a> {
             let message = FromWorker::from_body(body);
             taken += HEADER + length;
             match message {
-                Ok(FromWorker::Done(done)) => break Some(End::Done(done)),
-                Ok(message) => {
-                    if let Err(what) = self.handle(message) {
-                        break Some(End::Broken(what));
-                    }
-                }
+                Ok(message) => match self.handle(message) {
+                    Ok(None) => {}
+                    Ok(Some(done)) => break Some(End::Done(done)),
+                    Err(what) => break Some(End::Broken(what)),
+                },
                 Err(error) => break Some(End::Broken(error.to_string())),
             }
         };
@@ -311,7 +310,8 @@ impl<'a> Service<'a> {
         }
     }
 
-    fn handle(&mut self, message: FromWorker) -> Result<(), String> {
+    /// Does what a message asks for; gives back the last one.
+    fn handle(&mut self, message: FromWorker) -> Result<Option<Box<Done>>, String> {
         match message {
             FromWorker::Call {
                 call,
@@ -360,9 +360,9 @@ impl<'a> Service<'a> {
                     .ok_or("an answer nobody asked for")?;
                 let _ = answer.send(outcome);
             }
-            FromWorker::Done(_) => {}
+            FromWorker::Done(done) => return Ok(Some(done)),
         }
-        Ok(())
+        Ok(None)
     }
 
     fn most_waiting(&self) -> usize {
