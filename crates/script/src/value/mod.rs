@@ -13,6 +13,7 @@ mod date;
 mod decode;
 mod encode;
 mod json;
+mod view_kind;
 pub(crate) mod wire;
 
 use std::fmt;
@@ -23,7 +24,8 @@ pub use decode::DecodeError;
 pub(crate) use decode::decode;
 pub(crate) use encode::{FunctionWriter, encode};
 pub use json::JsonError;
-pub use wire::{Limits, ViewKind};
+pub use view_kind::ViewKind;
+pub use wire::Limits;
 
 use crate::host::{HostFunction, HostPromise, ScriptFunction};
 
