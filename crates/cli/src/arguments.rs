@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ringfence::config::words_of;
 
 use crate::verb::{
     audit, call, check, code, completions, config, doctor, respond, rules, run, script, session,
@@ -77,16 +79,16 @@ pub(crate) struct Common {
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
     /// How far commands reach
-    #[arg(long, value_name = "POLICY", value_parser = ["read-only", "workspace-write", "danger-full-access", "external-sandbox"])]
+    #[arg(long, value_name = "POLICY", value_parser = PossibleValuesParser::new(words_of("sandbox.mode")))]
     pub(crate) sandbox: Option<String>,
     /// When somebody is asked
-    #[arg(long, value_name = "POLICY", value_parser = ["never", "on-failure", "on-request", "unless-trusted"])]
+    #[arg(long, value_name = "POLICY", value_parser = PossibleValuesParser::new(words_of("approval.policy")))]
     pub(crate) approval: Option<String>,
     /// A folder that may be written besides the workspace (may be repeated)
     #[arg(long, value_name = "PATH")]
     pub(crate) writable: Vec<PathBuf>,
     /// What of the network is there
-    #[arg(long, value_name = "NETWORK", value_parser = ["off", "allow-list", "full"])]
+    #[arg(long, value_name = "NETWORK", value_parser = PossibleValuesParser::new(words_of("sandbox.network")))]
     pub(crate) network: Option<String>,
     /// A host that may be reached, such as example.com, *.example.com or db.example.com:5432 (may be
     /// repeated); the network is an allow-list then, unless --network says otherwise

@@ -89,9 +89,6 @@ impl Places {
                 .config_home
                 .as_ref()
                 .and_then(|home| existing(home.join("config.toml"))),
-            project: None,
-            project_text: None,
-            trust: Trust::Untrusted,
             projects: self.project_layers()?,
             workspace: self.workspace.clone(),
             home: self.home.clone(),

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use expect_test::{expect, expect_file};
 use ringfence::config::{
-    self, Backend, Config, ConfigError, FlagValue, KEYS, Kind, Loosens, Merge, Origin, Resolved,
-    Sources, Trust, Value,
+    self, Backend, Config, ConfigError, FlagValue, Kind, Loosens, Merge, Origin, ProjectLayer,
+    Resolved, Sources, Trust, Value,
 };
 use ringfence_policy::permissions::{ApprovalPolicy, Limits, Network, SandboxMode, SandboxPolicy};
 
@@ -28,7 +28,6 @@ impl Layers {
         let sources = Sources {
             system: Some(dir.path().join("system.toml")),
             user: Some(dir.path().join("user.toml")),
-            project: Some(workspace.join(".ringfence/config.toml")),
             workspace,
             home: Some(PathBuf::from("/home/me")),
             ..Sources::default()
@@ -46,13 +45,19 @@ impl Layers {
         self
     }
 
-    fn project(self, text: &str) -> Self {
-        fs::write(self.sources.project.as_ref().unwrap(), text).unwrap();
+    fn project(mut self, text: &str) -> Self {
+        self.sources.projects = vec![ProjectLayer {
+            file: self.sources.workspace.join(".ringfence/config.toml"),
+            text: text.to_owned(),
+            trust: Trust::Untrusted,
+        }];
         self
     }
 
     fn trusted(mut self) -> Self {
-        self.sources.trust = Trust::Trusted;
+        for project in &mut self.sources.projects {
+            project.trust = Trust::Trusted;
+        }
         self
     }
 
@@ -306,6 +311,26 @@ fn errors_say_where_and_what_to_write_instead() {
         --sandbox: `sandbox.mode` must be one of "read-only", "workspace-write", "external-sandbox", "danger-full-access"; found "strict""#]].assert_eq(&all);
 }
 
+/// What `config show` prints where nobody has set anything.
+#[test]
+fn the_defaults_are_shown_as_they_always_were() {
+    let shown = Resolved::defaults().lines().join("\n") + "\n";
+    expect_file!["snapshots/config_show.txt"].assert_eq(&shown);
+}
+
+/// A date is what no key accepts: each says what it does accept.
+#[test]
+fn every_key_says_what_it_accepts() {
+    let all: Vec<String> = config::keys()
+        .iter()
+        .map(|key| {
+            let text = format!("[{}]\n{} = 2000-01-01\n", key.section, key.name);
+            Layers::new().user(&text).errors() + "\n"
+        })
+        .collect();
+    expect_file!["snapshots/config_errors.txt"].assert_eq(&all.concat());
+}
+
 #[test]
 fn all_errors_of_all_layers_are_reported_at_once() {
     let errors = Layers::new()
@@ -555,7 +580,7 @@ fn settings_are_shown_with_their_origin() {
         environment.set = { "a b" = 'c"d' } # DIR/user.toml:4
         limits.processes = 64 # RINGFENCE_LIMITS_PROCESSES"#]]
     .assert_eq(&layers.clean(&shown.join("\n")));
-    assert_eq!(resolved.lines().len(), KEYS.len());
+    assert_eq!(resolved.lines().len(), config::keys().len());
     assert_eq!(resolved.lines()[0], "sandbox.mode = \"read-only\"");
     let json = resolved.to_json();
     assert_eq!(json["settings"]["sandbox.mode"]["value"], "read-only");
@@ -571,7 +596,7 @@ fn settings_are_shown_with_their_origin() {
 
 #[test]
 fn the_table_of_keys_is_sound() {
-    let mut variables: Vec<String> = KEYS.iter().map(config::Key::variable).collect();
+    let mut variables: Vec<String> = config::keys().iter().map(|key| key.variable()).collect();
     for reserved in config::RESERVED_VARIABLES {
         assert!(
             !variables.iter().any(|variable| variable == reserved),
@@ -580,17 +605,20 @@ fn the_table_of_keys_is_sound() {
     }
     variables.sort();
     variables.dedup();
-    assert_eq!(variables.len(), KEYS.len(), "two keys share a variable");
-    for key in KEYS {
+    assert_eq!(
+        variables.len(),
+        config::keys().len(),
+        "two keys share a variable"
+    );
+    for key in config::keys() {
         let lists = matches!(
             key.kind,
             Kind::Paths | Kind::RootedPaths | Kind::Names | Kind::Hosts | Kind::Table
         );
         assert!(key.merge == Merge::Replace || lists, "{}", key.path());
         assert!(key.doc.ends_with('.'), "{}", key.path());
-        if let (Loosens::Later(order), Kind::Choice(words)) = (key.loosens, key.kind) {
-            assert_eq!(order, words, "{}", key.path());
-        }
+        let is_choice = matches!(key.kind, Kind::Choice(_));
+        assert!(key.loosens != Loosens::Later || is_choice, "{}", key.path());
         // Every word of every choice becomes a type.
         if let Kind::Choice(words) = key.kind {
             for word in words {
@@ -609,4 +637,122 @@ fn the_table_of_keys_is_sound() {
 #[test]
 fn the_reference_page_is_current() {
     expect_file!["../../../docs/configuration.md"].assert_eq(&config::reference_page());
+}
+
+#[test]
+fn every_default_is_what_its_key_accepts() {
+    for (key, setting) in config::keys().iter().zip(&Resolved::defaults().settings) {
+        let value = setting.value();
+        if value == Value::Nothing && key.kind == Kind::Path {
+            continue;
+        }
+        let text = format!("{} = {}", key.path(), key.write(&value));
+        let resolved = Layers::new().user(&text).resolve();
+        assert_eq!(resolved.get(&key.path()).unwrap().value(), value, "{text}");
+        assert!(!resolved.is_default(&key.path()), "{text}");
+    }
+}
+
+/// The words of the policy's types are those that they have everywhere else.
+#[test]
+fn words_are_the_same_in_settings_and_in_the_record() {
+    let said = |config: &Config, path: &str| match path {
+        "sandbox.mode" => serde_json::to_value(config.sandbox.mode).unwrap(),
+        "sandbox.network" => serde_json::to_value(config.sandbox.network).unwrap(),
+        "sandbox.tmp" => serde_json::to_value(config.sandbox.tmp).unwrap(),
+        "sandbox.lookout" => serde_json::to_value(config.sandbox.lookout).unwrap(),
+        "approval.policy" => serde_json::to_value(config.approval.policy).unwrap(),
+        "environment.inherit" => serde_json::to_value(config.environment.inherit).unwrap(),
+        "limits.control_groups" => serde_json::to_value(config.limits.control_groups).unwrap(),
+        other => unreachable!("{other}"),
+    };
+    for path in [
+        "sandbox.mode",
+        "sandbox.network",
+        "sandbox.tmp",
+        "sandbox.lookout",
+        "approval.policy",
+        "environment.inherit",
+        "limits.control_groups",
+    ] {
+        assert!(!config::words_of(path).is_empty(), "{path}");
+        for word in config::words_of(path) {
+            let config = Layers::new().user(&format!("{path} = '{word}'")).config();
+            assert_eq!(said(&config, path), *word, "{path}");
+        }
+    }
+    // Harmless twins: a key without words, and none at all.
+    assert!(config::words_of("shell.login").is_empty() && config::words_of("nope").is_empty());
+}
+
+/// The sources of every crate, but for those of the configuration itself.
+fn sources() -> Vec<(PathBuf, String)> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut folders: Vec<PathBuf> = fs::read_dir(crates)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().join("src"))
+        .collect();
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("harness/src/config") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                files.push((path.clone(), fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    files
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_lowercase() || c == '_'
+}
+
+/// A setting that nothing reads says something that is not so.
+#[test]
+fn every_setting_is_read_somewhere() {
+    let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/config/settings/policy.rs");
+    let mut sources = sources();
+    sources.push((policy.clone(), fs::read_to_string(policy).unwrap()));
+    let is_read = |field: &str| {
+        let with_dot = format!(".{field}");
+        sources.iter().any(|(_, text)| {
+            let mut at = text.match_indices(&with_dot);
+            at.any(|(start, found)| !text[start + found.len()..].starts_with(is_name))
+        })
+    };
+    // `SandboxConfig::container` reads these two.
+    let read_here = ["container_image", "container_engine"];
+    let unread: Vec<String> = config::keys()
+        .iter()
+        .filter(|key| !is_read(key.field) && !read_here.contains(&key.field))
+        .map(|key| key.path())
+        .collect();
+    assert_eq!(unread, Vec::<String>::new());
+    assert!(!is_read("a_field_that_is_nowhere"));
+}
+
+/// What messages tell people to set can be set.
+#[test]
+fn every_setting_that_is_named_exists() {
+    let mut named = 0;
+    for (file, text) in sources() {
+        for part in text.split('`').skip(1) {
+            let end = part.find(|c| !is_name(c) && c != '.').unwrap_or(part.len());
+            let path = &part[..end];
+            let section = path.rsplit_once('.').map_or("", |(section, _)| section);
+            let is_section = config::keys().iter().any(|key| key.section == section);
+            // `network.rs` is a file.
+            if !is_section || path.rsplit('.').next() == Some("rs") || !part[end..].starts_with(' ')
+            {
+                continue;
+            }
+            named += 1;
+            let known = config::keys().iter().any(|key| key.is(path));
+            assert!(known, "{}: `{path}`", file.display());
+        }
+    }
+    assert!(named > 5, "only {named} were found");
 }

@@ -1,7 +1,7 @@
 //! The right to do one thing, once, within stated bounds.
 //!
 //! A permit cannot be made outside this crate: its fields are private and nothing but
-//! [`judge`](crate::judge) and [`settle`](crate::settle) calls its constructor. Whoever holds one
+//! [`judge`](crate::judge()) and [`settle`](crate::settle()) calls its constructor. Whoever holds one
 //! may use it up; the jail takes it by value.
 
 use std::fmt;

@@ -38,8 +38,9 @@ fn busy_runs() -> Vec<Pid> {
 /// Kills the run that is under way, once.
 async fn kill_a_run() {
     for _ in 0..2000 {
-        if let Some(run) = busy_runs().first() {
-            kill_process(*run, Signal::KILL).unwrap();
+        // What was busy may have ended before it is killed: then it was not the run.
+        let mut runs = busy_runs().into_iter();
+        if runs.any(|run| kill_process(run, Signal::KILL).is_ok()) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;

@@ -4,14 +4,15 @@ use std::fmt::Write as _;
 
 use super::built_in::built_in;
 use super::key::{Key, Kind, Loosens, Merge};
-use super::keys::{KEYS, RESERVED_VARIABLES};
+use super::layer::RESERVED_VARIABLES;
+use super::settings::keys;
 use super::value::Value;
 
 /// The whole page. A test compares it with the one in `docs/`.
 pub fn reference_page() -> String {
     let mut page = String::from(INTRODUCTION);
     let mut section = "";
-    for key in KEYS {
+    for key in keys() {
         if key.section != section {
             section = key.section;
             let _ = write!(
@@ -44,7 +45,7 @@ const INTRODUCTION: &str = "\
 # Configuration
 
 What this page is for: every setting, what it accepts and what it does. It is made from the program's own
-table of keys; to change it, change that table and run the tests with `UPDATE_EXPECT=1`.
+declarations of them; to change it, change `crates/harness/src/config/settings` and run the tests with `UPDATE_EXPECT=1`.
 
 Settings come from these places, each over the one before:
 
@@ -99,7 +100,7 @@ fn notes(key: &Key) -> String {
     let loosens = match key.loosens {
         Loosens::Never => return adds.to_owned(),
         Loosens::Always => "any change".to_owned(),
-        Loosens::Later(order) => format!("a later one of {}", words(order, " < ")),
+        Loosens::Later => format!("a later one of {}", words(words_of(key), " < ")),
         Loosens::To(words_) => words(words_, " or "),
         Loosens::Unless(steps) => {
             let steps: Vec<_> = steps
@@ -115,6 +116,13 @@ fn notes(key: &Key) -> String {
         Loosens::LoaderNames => "loader variables, `PATH`, `HOME`, `SHELL`, `IFS`, `RINGFENCE*`, and another value for what is set already".to_owned(),
     };
     format!("{adds} *Loosens:* {loosens}.")
+}
+
+fn words_of(key: &Key) -> &'static [&'static str] {
+    match key.kind {
+        Kind::Choice(words) => words,
+        _ => &[],
+    }
 }
 
 fn words(words: &[&str], between: &str) -> String {

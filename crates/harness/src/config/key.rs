@@ -10,6 +10,8 @@ pub struct Key {
     pub section: &'static str,
     /// Its name in that table.
     pub name: &'static str,
+    /// The field that it becomes, in the type of its section.
+    pub field: &'static str,
     /// What it accepts.
     pub kind: Kind,
     /// What it is when nobody sets it.
@@ -58,8 +60,8 @@ impl Key {
 pub enum Kind {
     /// `true` or `false`.
     Bool,
-    /// A whole number within these bounds.
-    Number(u64, u64),
+    /// A whole number of at least this.
+    Number(u64),
     /// A whole number of at least this, or `"unlimited"`.
     Limit(u64),
     /// One of these words.
@@ -85,9 +87,8 @@ impl Kind {
     pub fn accepts(self) -> String {
         match self {
             Self::Bool => "true or false".into(),
-            Self::Number(0, u64::MAX) => "a whole number".into(),
-            Self::Number(least, u64::MAX) => format!("a whole number of at least {least}"),
-            Self::Number(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Number(0) => "a whole number".into(),
+            Self::Number(least) => format!("a whole number of at least {least}"),
             Self::Limit(least) => format!("a whole number of at least {least}, or \"unlimited\""),
             Self::Choice(words) => {
                 let words: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
@@ -150,8 +151,8 @@ pub enum Loosens {
     Never,
     /// Always, unless it says what holds anyway.
     Always,
-    /// When it comes later in this list, which goes from tight to loose.
-    Later(&'static [&'static str]),
+    /// When it is a later one of the key's words, which go from tight to loose.
+    Later,
     /// When it is one of these words.
     To(&'static [&'static str]),
     /// Unless the step from the one word to the other is listed here.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ringfence_policy::permissions::is_loader_name;
 
-use super::key::{Key, Loosens};
+use super::key::{Key, Kind, Loosens};
 use super::value::Value;
 
 /// A project's value, parted.
@@ -66,7 +66,7 @@ pub(super) fn part(key: &Key, new: Value, below: &Value, workspace: &Path) -> Pa
                 refused: table(refused),
             }
         }
-        (_, new) if new == *below || !is_looser(key.loosens, &new, below) => Parted {
+        (_, new) if new == *below || !is_looser(key, &new, below) => Parted {
             kept: Some(new),
             refused: None,
         },
@@ -74,11 +74,14 @@ pub(super) fn part(key: &Key, new: Value, below: &Value, workspace: &Path) -> Pa
     }
 }
 
-fn is_looser(rule: Loosens, new: &Value, below: &Value) -> bool {
-    match (rule, new, below) {
+fn is_looser(key: &Key, new: &Value, below: &Value) -> bool {
+    match (key.loosens, new, below) {
         // Where there was no limit, any is tighter.
         (Loosens::Never, ..) | (Loosens::Higher, Value::Number(_), Value::Nothing) => false,
-        (Loosens::Later(order), Value::Text(new), Value::Text(below)) => {
+        (Loosens::Later, Value::Text(new), Value::Text(below)) => {
+            let Kind::Choice(order) = key.kind else {
+                return true;
+            };
             let place = |word: &str| order.iter().position(|known| *known == word);
             place(new) > place(below)
         }

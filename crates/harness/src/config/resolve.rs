@@ -5,19 +5,20 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::accepts::Accepts;
 use super::error::ConfigErrors;
 use super::key::{Key, Merge};
-use super::keys::KEYS;
 use super::layer::{self, Entry, Sources, Trust};
 use super::loosen;
 use super::origin::Origin;
+use super::settings::keys;
 use super::value::Value;
 use super::value::path::Bases;
 
 /// Every setting with its origin, and what was not honoured.
 #[derive(Debug, Clone)]
 pub struct Resolved {
-    /// One per key, in the order of [`KEYS`].
+    /// One per key, in the order of [`keys`].
     pub settings: Vec<Setting>,
     /// What a project that is not trusted asked for in vain. Tell the user.
     pub refused: Vec<Refusal>,
@@ -80,18 +81,6 @@ pub fn resolve(sources: &Sources) -> Result<Resolved, ConfigErrors> {
     for file in [&sources.system, &sources.user].into_iter().flatten() {
         resolved.put(layer::file(file, &fixed, &mut errors));
     }
-    if let Some(file) = &sources.project {
-        let root = file.parent().and_then(Path::parent);
-        let bases = Bases { start: root, home };
-        let entries = match &sources.project_text {
-            Some(text) => layer::text(file, text, &bases, &mut errors),
-            None => layer::file(file, &bases, &mut errors),
-        };
-        match sources.trust {
-            Trust::Trusted => resolved.put(entries),
-            Trust::Untrusted => resolved.put_tighter(entries, &sources.workspace),
-        }
-    }
     for project in &sources.projects {
         let root = project.file.parent().and_then(Path::parent);
         let bases = Bases { start: root, home };
@@ -113,7 +102,7 @@ pub fn resolve(sources: &Sources) -> Result<Resolved, ConfigErrors> {
 impl Resolved {
     /// What holds when nobody sets anything.
     pub fn defaults() -> Self {
-        let setting = |key: &'static Key| Setting {
+        let setting = |key: &&'static Key| Setting {
             key,
             parts: vec![Part {
                 value: key.default.into(),
@@ -121,7 +110,7 @@ impl Resolved {
             }],
         };
         Self {
-            settings: KEYS.iter().map(setting).collect(),
+            settings: keys().iter().map(setting).collect(),
             refused: Vec::new(),
         }
     }
@@ -135,6 +124,14 @@ impl Resolved {
     pub fn is_default(&self, path: &str) -> bool {
         let setting = self.get(path);
         setting.is_some_and(|set| set.parts.iter().all(|part| part.origin == Origin::Default))
+    }
+
+    /// What a key came to, as its type.
+    pub(super) fn read<T>(&self, path: &str, form: &Accepts<T>) -> T {
+        let value = self.get(path).map(Setting::value);
+        let read = value.as_ref().and_then(form.read);
+        // The key and its form are one declaration, and a layer lets in only what a key accepts.
+        read.unwrap_or_else(|| unreachable!("`{path}` has a value of its kind"))
     }
 
     fn put(&mut self, entries: Vec<Entry>) {

@@ -6,7 +6,7 @@ use ringfence_script::{
     Pool, PoolConfig, RealmKind, RunLimits, ScriptRuntime as Runtime, ThreadRuntime,
 };
 
-use crate::config::ScriptRuntime;
+use crate::config::{ScriptRuntime, WorkerPool};
 use crate::engine::Engine;
 
 impl Engine {
@@ -26,17 +26,51 @@ impl Engine {
     }
 
     fn pool_config(&self, realm: RealmKind) -> PoolConfig {
-        let pool = &self.config.script.worker_pool;
         PoolConfig {
             realm,
             worker: self.worker.clone(),
-            ready: usize::try_from(pool.size).unwrap_or(usize::MAX).max(1),
-            recycle_after: if pool.reuse_workers {
-                pool.max_scripts_per_worker.max(1)
-            } else {
-                1
-            },
-            ..PoolConfig::default()
+            time_zone: self.environment.get("TZ").cloned(),
+            ..pool_of(&self.config.script.worker_pool)
+        }
+    }
+}
+
+fn pool_of(setting: &WorkerPool) -> PoolConfig {
+    let size = usize::try_from(setting.size).unwrap_or(usize::MAX).max(1);
+    let defaults = PoolConfig::default();
+    PoolConfig {
+        concurrent: size.min(Pool::MOST_CONCURRENT),
+        // No more wait than can run.
+        ready: defaults.ready.min(size),
+        recycle_after: if setting.reuse_workers {
+            setting.max_scripts_per_worker.max(1)
+        } else {
+            1
+        },
+        ..defaults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_the_pool_is_how_many_scripts_run_at_once() {
+        // Size, whether the zygote is used again, after how many: at once, ready, recycled after.
+        for (size, reuse_workers, scripts, expected) in [
+            (1, true, 100, (1, 1, 100)),
+            (2, true, 7, (2, 2, 7)),
+            (30, true, 7, (30, 2, 7)),
+            (u64::MAX, false, 7, (Pool::MOST_CONCURRENT, 2, 1)),
+        ] {
+            let pool = pool_of(&WorkerPool {
+                size,
+                reuse_workers,
+                max_scripts_per_worker: scripts,
+            });
+            let made = (pool.concurrent, pool.ready, pool.recycle_after);
+            assert_eq!(made, expected);
         }
     }
 }

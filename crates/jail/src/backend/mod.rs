@@ -1,6 +1,6 @@
 //! What builds a fence: one file per backend, and the choice between them.
 //!
-//! Every backend brings a warden up somewhere and gives back a [`Line`](crate::line::Line) to it;
+//! Every backend brings a warden up somewhere and gives back a `Line` to it;
 //! from there on all of them are the same. `seatbelt` is the exception: it only writes a profile.
 
 pub(crate) mod bubblewrap;

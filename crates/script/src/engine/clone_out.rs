@@ -7,8 +7,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::class;
+use super::clone_fault::{CloneFault, path_part};
 use super::primordials::Primordials;
-use super::quickjs::{Kind, Realm, Text, Thrown, Val};
+use super::quickjs::{Kind, Text, Val};
 use crate::value::wire::{Tag, WireError, Writer};
 use crate::value::{Limits, ViewKind};
 
@@ -22,33 +24,8 @@ pub(crate) enum Functions<'a> {
     Describe,
 }
 
-/// Why a value did not cross.
-pub(crate) enum CloneFault {
-    /// Something in it cannot; the path is collected from the inside out.
-    Refused { path: Vec<String>, what: String },
-    /// A getter threw, or memory ran out.
-    Thrown(Thrown),
-}
-
 /// Arrays up to this length are looked at place by place; a longer one may be mostly holes.
 const INDEXED: u64 = 1 << 16;
-
-/// The engine's class numbers of the objects that cross (they are fixed in its sources).
-mod class {
-    pub(super) const OBJECT: u32 = 1;
-    pub(super) const ARRAY: u32 = 2;
-    pub(super) const ARGUMENTS: u32 = 8;
-    pub(super) const MAPPED_ARGUMENTS: u32 = 9;
-    pub(super) const DATE: u32 = 10;
-    pub(super) const MODULE_NAMESPACE: u32 = 11;
-    pub(super) const REGEXP: u32 = 19;
-    pub(super) const ARRAY_BUFFER: u32 = 20;
-    pub(super) const DATA_VIEW: u32 = 34;
-    pub(super) const MAP: u32 = 36;
-    pub(super) const SET: u32 = 37;
-    pub(super) const WEAK_MAP: u32 = 38;
-    pub(super) const WEAK_SET: u32 = 39;
-}
 
 /// Writes `value` as bytes.
 pub(crate) fn clone_out(
@@ -79,49 +56,6 @@ pub(crate) fn clone_list_out(
             .map_err(|fault| fault.at(|| format!("[{index}]")))?;
     }
     Ok(out.writer.finish())
-}
-
-impl CloneFault {
-    fn refused(what: impl Into<String>) -> Self {
-        Self::Refused {
-            path: Vec::new(),
-            what: what.into(),
-        }
-    }
-
-    fn at(mut self, part: impl FnOnce() -> String) -> Self {
-        if let Self::Refused { path, .. } = &mut self {
-            path.push(part());
-        }
-        self
-    }
-
-    /// The error for the script: a `SerializationError` that names the path below `root`.
-    pub(crate) fn into_thrown(self, realm: &Realm, root: &str) -> Thrown {
-        match self {
-            Self::Thrown(thrown) => thrown,
-            Self::Refused { path, what } => {
-                let path: String = path.iter().rev().map(String::as_str).collect();
-                realm.error("SerializationError", &format!("{root}{path}: {what}"))
-            }
-        }
-    }
-}
-
-impl From<Thrown> for CloneFault {
-    fn from(thrown: Thrown) -> Self {
-        Self::Thrown(thrown)
-    }
-}
-
-impl From<WireError> for CloneFault {
-    fn from(error: WireError) -> Self {
-        Self::refused(match error {
-            WireError::TooLarge(limit) => format!("the value is larger than {limit} bytes"),
-            WireError::TooDeep(limit) => format!("the value is nested deeper than {limit} levels"),
-            other => other.to_string(),
-        })
-    }
 }
 
 struct Out<'a> {
@@ -474,19 +408,5 @@ impl<'a> Out<'a> {
                 .map_err(|fault| fault.at(|| ".cause".to_owned()))?;
         }
         Ok(())
-    }
-}
-
-fn path_part(key: &str) -> String {
-    let plain = key.chars().enumerate().all(|(at, letter)| {
-        letter == '_'
-            || letter == '$'
-            || letter.is_alphabetic()
-            || at > 0 && letter.is_alphanumeric()
-    });
-    if plain && !key.is_empty() {
-        format!(".{key}")
-    } else {
-        format!("[{key:?}]")
     }
 }

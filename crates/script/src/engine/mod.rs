@@ -3,6 +3,8 @@
 //! It knows neither processes nor threads: `worker` gives it a process, `thread` a thread.
 
 mod channel;
+mod class;
+mod clone_fault;
 mod clone_in;
 mod clone_out;
 mod fault;

@@ -12,7 +12,7 @@ use super::quickjs::{PromiseState, Thrown, Val};
 use super::session::Session;
 use super::template::{Furniture, Template};
 use super::tool_realm::ToolRealm;
-use crate::protocol::{Done, ERROR, Fault, FromWorker, Job, LINK_ERROR, MEMORY, SUCCESS};
+use crate::protocol::{Done, DoneStatus, Encoded, Fault, FromWorker, Job};
 use crate::value::wire::Tag;
 
 /// Runs a job and tells the host how it ended.
@@ -48,9 +48,9 @@ pub(crate) fn rehearse(template: &Template, channel: Channel) -> Option<Channel>
         filename: "\u{1}rehearsal".to_owned(),
         typescript: true,
         export: "default".to_owned(),
-        arguments: list(),
-        imports: object(),
-        globals: object(),
+        arguments: list().into(),
+        imports: object().into(),
+        globals: object().into(),
         stack: 1 << 20,
         message_bytes: 1 << 20,
         message_depth: 100,
@@ -114,7 +114,7 @@ fn conclude(
     let dropped_logs = session.dropped_logs();
     let done = |status, error| Done {
         status,
-        result: Vec::new(),
+        result: Encoded::default(),
         error,
         peak,
         dropped_logs,
@@ -126,20 +126,22 @@ fn conclude(
             message,
             ..Fault::default()
         };
-        return done(MEMORY, Some(fault));
+        return done(DoneStatus::Memory, Some(fault));
     }
     match outcome {
         Ok(result) => Done {
-            result,
-            ..done(SUCCESS, None)
+            result: result.into(),
+            ..done(DoneStatus::Success, None)
         },
-        Err(Failure::Link(Thrown(error))) => done(LINK_ERROR, Some(link_fault(session, &error))),
+        Err(Failure::Link(Thrown(error))) => {
+            done(DoneStatus::LinkError, Some(link_fault(session, &error)))
+        }
         Err(Failure::NoExport(name)) => {
             let message = format!("the module has no export named '{name}'");
             let name = "SyntaxError".to_owned();
             let filename = Some(session.graph.borrow().entry.clone());
             done(
-                LINK_ERROR,
+                DoneStatus::LinkError,
                 Some(Fault {
                     name,
                     message,
@@ -153,7 +155,7 @@ fn conclude(
             if let Furniture::ToolScript(tools) = furniture {
                 fault.mark = tools.mark_of(&error);
             }
-            done(ERROR, Some(fault))
+            done(DoneStatus::Error, Some(fault))
         }
         Err(Failure::Stuck) => {
             let message = "the script awaits a promise that nothing can settle any more".to_owned();
@@ -162,7 +164,7 @@ fn conclude(
                 message,
                 ..Fault::default()
             };
-            done(ERROR, Some(fault))
+            done(DoneStatus::Error, Some(fault))
         }
     }
 }

@@ -9,8 +9,9 @@ use std::io;
 use std::rc::Rc;
 
 use super::channel::Channel;
+use super::clone_fault::CloneFault;
 use super::clone_in::{self, Imports};
-use super::clone_out::{self, CloneFault, Functions};
+use super::clone_out::{self, Functions};
 use super::globals;
 use super::modules::Graph;
 use super::primordials::Primordials;
@@ -164,7 +165,7 @@ impl Session {
         let message = FromWorker::Call {
             call,
             function,
-            arguments,
+            arguments: arguments.into(),
         };
         if waits {
             self.tell(&message)?;
@@ -205,7 +206,9 @@ impl Session {
         let value = self
             .clone_out(value, Functions::Refuse)
             .map_err(|fault| fault.into_thrown(&self.realm, "report"))?;
-        self.tell(&FromWorker::Report { value })
+        self.tell(&FromWorker::Report {
+            value: value.into(),
+        })
     }
 
     /// Sends a line of the built-in console, if the limit allows one more.
@@ -222,7 +225,7 @@ impl Session {
         self.tell(&FromWorker::Log {
             level,
             time: globals::now(),
-            arguments,
+            arguments: arguments.into(),
         })
     }
 
@@ -335,7 +338,10 @@ impl Session {
             (Ok(bytes), false) => Err(bytes),
             (Err(Thrown(error)), _) => Err(encode(&error, &mut handle)?),
         };
-        self.tell(&FromWorker::Invoked { invocation, ended })
+        self.tell(&FromWorker::Invoked {
+            invocation,
+            ended: ended.map(Into::into).map_err(Into::into),
+        })
     }
 }
 

@@ -6,18 +6,26 @@
 //!
 //! This module knows nothing of the engine or of frames: `codec` has the bytes, `json` the `$` notation.
 
-mod codec;
+mod base64;
+#[cfg(test)]
+mod codec_tests;
+mod date;
+mod decode;
+mod encode;
 mod json;
+mod view_kind;
 pub(crate) mod wire;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use codec::DecodeError;
-pub(crate) use codec::{FunctionWriter, decode, encode};
+pub use decode::DecodeError;
+pub(crate) use decode::decode;
+pub(crate) use encode::{FunctionWriter, encode};
 pub use json::JsonError;
-pub use wire::{Limits, ViewKind};
+pub use view_kind::ViewKind;
+pub use wire::Limits;
 
 use crate::host::{HostFunction, HostPromise, ScriptFunction};
 

@@ -1,7 +1,10 @@
-//! What the host and the zygote say to each other: one message per packet.
+//! What the host and the zygote say to each other: one message per packet, in `postcard`'s form.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// An order of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Order {
     /// Fork a child with this limit of CPU seconds.
     Fork { cpu_seconds: u64 },
@@ -10,7 +13,7 @@ pub(crate) enum Order {
 }
 
 /// A message of the zygote.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Notice {
     /// A child waits; its socket and its pidfd come along.
     Child { pid: u32 },
@@ -22,58 +25,70 @@ pub(crate) enum Notice {
 
 /// Larger than any packet.
 pub(crate) const PACKET: usize = 512;
+/// What of a reason is told, in bytes.
+const MOST_OF_A_REASON: usize = 400;
 
-impl Order {
-    pub(crate) fn to_packet(self) -> Vec<u8> {
-        match self {
-            Self::Fork { cpu_seconds } => [&[0][..], &cpu_seconds.to_le_bytes()].concat(),
-            Self::Retire => vec![1],
+impl Notice {
+    /// A child could not be forked, for this reason, or the beginning of it.
+    pub(crate) fn refused(reason: &str) -> Self {
+        let end = reason.floor_char_boundary(MOST_OF_A_REASON);
+        Self::Refused {
+            reason: reason[..end].to_owned(),
         }
     }
+}
 
-    pub(crate) fn from_packet(packet: &[u8]) -> Option<Self> {
-        match packet.split_first()? {
-            (0, rest) => Some(Self::Fork {
-                cpu_seconds: u64::from_le_bytes(rest.try_into().ok()?),
-            }),
-            (1, []) => Some(Self::Retire),
+/// A message as a packet.
+pub(crate) trait Packet: Serialize + DeserializeOwned {
+    fn to_packet(&self) -> Vec<u8> {
+        // There is nothing in these messages that cannot be written; an empty packet means nothing.
+        postcard::to_stdvec(self).unwrap_or_default()
+    }
+
+    fn from_packet(packet: &[u8]) -> Option<Self> {
+        match postcard::take_from_bytes(packet) {
+            Ok((message, [])) => Some(message),
             _ => None,
         }
     }
 }
 
-impl Notice {
-    pub(crate) fn to_packet(&self) -> Vec<u8> {
-        match self {
-            Self::Child { pid } => [&[0][..], &pid.to_le_bytes()].concat(),
-            Self::Ended { pid, status } => {
-                [&[1][..], &pid.to_le_bytes(), &status.to_le_bytes()].concat()
-            }
-            Self::Refused { reason } => [&[2][..], reason.as_bytes()]
-                .concat()
-                .into_iter()
-                .take(PACKET)
-                .collect(),
+impl Packet for Order {}
+impl Packet for Notice {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_come_back_as_they_were_and_fit() {
+        let long = "é".repeat(PACKET);
+        let notices = [
+            Notice::Child { pid: u32::MAX },
+            Notice::Ended {
+                pid: 1,
+                status: i32::MIN,
+            },
+            Notice::refused("no room"),
+            Notice::refused(&long),
+        ];
+        for notice in notices {
+            let packet = notice.to_packet();
+            assert!(packet.len() < PACKET);
+            assert_eq!(Notice::from_packet(&packet), Some(notice));
         }
+        let order = Order::Fork {
+            cpu_seconds: u64::MAX,
+        };
+        assert_eq!(Order::from_packet(&order.to_packet()), Some(order));
     }
 
-    pub(crate) fn from_packet(packet: &[u8]) -> Option<Self> {
-        match packet.split_first()? {
-            (0, rest) => Some(Self::Child {
-                pid: u32::from_le_bytes(rest.try_into().ok()?),
-            }),
-            (1, rest) => {
-                let (pid, status) = rest.split_first_chunk::<4>()?;
-                let status = i32::from_le_bytes(status.try_into().ok()?);
-                Some(Self::Ended {
-                    pid: u32::from_le_bytes(*pid),
-                    status,
-                })
-            }
-            (2, reason) => Some(Self::Refused {
-                reason: String::from_utf8_lossy(reason).into_owned(),
-            }),
-            _ => None,
+    #[test]
+    fn packets_that_are_none_are_refused() {
+        // One that ends too early, an unknown kind, one with something after its end, and none.
+        for packet in [&[0][..], &[9, 1], &[0, 1, 1], &[]] {
+            assert_eq!(Notice::from_packet(packet), None);
         }
+        assert_eq!(Notice::from_packet(&[0, 1]), Some(Notice::Child { pid: 1 }));
     }
 }

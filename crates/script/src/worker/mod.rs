@@ -23,7 +23,7 @@ use crate::engine::{self, Channel, Template, TemplateError};
 use crate::protocol::ToWorker;
 use crate::runtime::RealmKind;
 use crate::value::Limits;
-use control::{Notice, Order, PACKET};
+use control::{Notice, Order, PACKET, Packet};
 use pages::Pages;
 
 /// The argument that makes a program a worker.
@@ -53,8 +53,8 @@ pub fn serve_worker() {
         let code = match serve(kind) {
             Ok(()) => 0,
             Err(error) => {
-                let reason = error.to_string();
-                let _ = descriptor::send(io::stdin(), &Notice::Refused { reason }.to_packet(), &[]);
+                let notice = Notice::refused(&error.to_string());
+                let _ = descriptor::send(io::stdin(), &notice.to_packet(), &[]);
                 70
             }
         };
@@ -165,8 +165,8 @@ impl Zygote {
         match Order::from_packet(&packet[..length]) {
             Some(Order::Fork { cpu_seconds }) => {
                 if let Err(error) = self.fork(control, cpu_seconds) {
-                    let reason = format!("fork: {error}");
-                    return tell(control, &Notice::Refused { reason }, &[]);
+                    let notice = Notice::refused(&format!("fork: {error}"));
+                    return tell(control, &notice, &[]);
                 }
                 true
             }

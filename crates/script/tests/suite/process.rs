@@ -37,6 +37,12 @@ async fn reporting(
     run
 }
 
+/// A whole run on another pool.
+async fn stage_run() {
+    let result = pool().run_code("export default 1", plain()).await;
+    assert_eq!(result.status, Status::Success);
+}
+
 fn exists(pid: u32) -> bool {
     std::path::Path::new(&format!("/proc/{pid}")).exists()
 }
@@ -191,6 +197,46 @@ cases! {
         assert!(zygotes.len() >= 3, "{zygotes:?}");
         let last = pool.health().zygote;
         until("the old ones' end", || zygotes.iter().all(|pid| Some(*pid) == last || !exists(*pid))).await;
+    }
+
+    no_more_runs_than_may_run_at_once(stage) {
+        let _ = stage;
+        // Whether the second run comes to its end while the first one is held.
+        for (concurrent, beside) in [(1, false), (2, true)] {
+            let pool = Pool::new(PoolConfig { concurrent, ..PoolConfig::default() });
+            let (release, held) = tokio::sync::oneshot::channel::<()>();
+            let held = HostPromise::new(async move {
+                held.await.unwrap();
+                Ok(().into())
+            });
+            let source = "report(1); export default await held";
+            let first = reporting(&pool, source, plain().global("held", held)).await;
+            let mut second = std::pin::pin!(pool.run_code("export default 2", plain()));
+            if beside {
+                assert_eq!(second.as_mut().await.status, Status::Success);
+            } else {
+                // As long as a run takes elsewhere.
+                stage_run().await;
+                let now = futures_util::FutureExt::now_or_never(second.as_mut());
+                assert!(now.is_none() && second.pid().is_none());
+            }
+            release.send(()).unwrap();
+            assert_eq!(first.await.status, Status::Success);
+            if !beside {
+                assert_eq!(second.await.status, Status::Success);
+            }
+        }
+    }
+
+    the_time_zone_is_the_one_that_was_named(stage) {
+        let _ = stage;
+        for (zone, minutes) in [("RFT-3", -180), ("RFT+5", 300), ("UTC0", 0)] {
+            let time_zone = Some(zone.to_owned());
+            let pool = Pool::new(PoolConfig { time_zone, ..PoolConfig::default() });
+            let source = "export default new Date(0).getTimezoneOffset()";
+            let result = pool.run_code(source, plain()).await.result.unwrap();
+            assert_eq!(result.to_json(), json!(minutes), "{zone}");
+        }
     }
 
     a_dropped_pool_leaves_no_process(stage) {

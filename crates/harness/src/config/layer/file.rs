@@ -11,8 +11,8 @@ use super::fit::{describe, fit, misfit, plain};
 use super::{Entry, Errors, suggest_path};
 use crate::config::error::ConfigError;
 use crate::config::key::Key;
-use crate::config::keys::KEYS;
 use crate::config::origin::Origin;
+use crate::config::settings::keys;
 use crate::config::value::path::Bases;
 
 /// More than any configuration needs; a project must not fill our memory.
@@ -107,7 +107,7 @@ impl Reader<'_> {
                 "" => name.get_ref().to_string(),
                 section => format!("{section}.{}", name.get_ref()),
             };
-            if let Some(key) = KEYS.iter().find(|key| key.is(&path)) {
+            if let Some(key) = keys().iter().find(|key| key.is(&path)) {
                 self.value(key, value);
             } else if is_section(&path) {
                 match value.get_ref() {
@@ -164,7 +164,7 @@ impl Reader<'_> {
 }
 
 fn is_section(path: &str) -> bool {
-    KEYS.iter().any(|key| {
+    keys().iter().any(|key| {
         key.section
             .strip_prefix(path)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

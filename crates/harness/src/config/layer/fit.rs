@@ -74,10 +74,9 @@ pub(super) fn fit(key: &Key, value: Value, bases: &Bases<'_>) -> Result<Value, S
     let found = value.to_string();
     match (key.kind, value) {
         (Kind::Bool, value @ Value::Bool(_)) | (Kind::Table, value @ Value::Table(_)) => Ok(value),
-        (Kind::Number(least, most), Value::Number(number)) if (least..=most).contains(&number) => {
+        (Kind::Number(least) | Kind::Limit(least), Value::Number(number)) if number >= least => {
             Ok(Value::Number(number))
         }
-        (Kind::Limit(least), Value::Number(number)) if number >= least => Ok(Value::Number(number)),
         (Kind::Limit(_), Value::Text(text)) if text == "unlimited" => Ok(Value::Nothing),
         (Kind::Choice(words), Value::Text(text)) if words.contains(&text.as_str()) => {
             Ok(Value::Text(text))

@@ -7,11 +7,23 @@ use toml::de::DeValue;
 use super::fit::{fit, misfit, plain};
 use super::{Entry, Errors, FlagValue, suggest_path};
 use crate::config::error::{ConfigError, nearest};
-use crate::config::key::{Key, Kind};
-use crate::config::keys::{KEYS, RESERVED_VARIABLES};
+use crate::config::key::Kind;
 use crate::config::origin::Origin;
+use crate::config::settings::keys;
 use crate::config::value::Value;
 use crate::config::value::path::Bases;
+
+/// Variables that begin with `RINGFENCE_` (or are `RINGFENCE`) and are not configuration.
+pub const RESERVED_VARIABLES: &[&str] = &[
+    "RINGFENCE",
+    "RINGFENCE_SANDBOX",
+    "RINGFENCE_SANDBOX_NETWORK_DISABLED",
+    "RINGFENCE_REQUIRE",
+    "RINGFENCE_CONFIG_HOME",
+    "RINGFENCE_STATE_HOME",
+    "RINGFENCE_CACHE_HOME",
+    "RINGFENCE_LOG",
+];
 
 /// Reads the variables that are configuration.
 pub(in crate::config) fn environment(
@@ -28,8 +40,8 @@ pub(in crate::config) fn environment(
         let origin = Origin::Environment {
             variable: variable.clone(),
         };
-        let Some(key) = KEYS.iter().find(|key| key.variable() == *variable) else {
-            let names: Vec<String> = KEYS.iter().map(Key::variable).collect();
+        let Some(key) = keys().iter().find(|key| key.variable() == *variable) else {
+            let names: Vec<String> = keys().iter().map(|key| key.variable()).collect();
             let suggestion = nearest(variable, names.iter().map(String::as_str));
             let (what, name) = ("variable", variable.clone());
             errors.push(ConfigError::Unknown {
@@ -62,7 +74,7 @@ pub(in crate::config) fn flags(
     } in flags
     {
         let origin = Origin::Flag { flag: flag.clone() };
-        let Some(key) = KEYS.iter().find(|key| key.is(path)) else {
+        let Some(key) = keys().iter().find(|key| key.is(path)) else {
             let (name, suggestion) = ((*path).to_owned(), suggest_path(path));
             errors.push(ConfigError::Unknown {
                 origin,
@@ -96,7 +108,7 @@ fn parse_text(kind: Kind, text: &str) -> Result<Value, String> {
             "false" | "0" => Value::Bool(false),
             _ => return Err(format!("{text:?}")),
         },
-        Kind::Number(..) | Kind::Limit(_) => match text.parse() {
+        Kind::Number(_) | Kind::Limit(_) => match text.parse() {
             Ok(number) => Value::Number(number),
             Err(_) => Value::Text(text.to_owned()),
         },

@@ -10,11 +10,12 @@ use std::path::PathBuf;
 
 use super::error::{ConfigError, nearest};
 use super::key::Key;
-use super::keys::KEYS;
 use super::origin::Origin;
+use super::settings::keys;
 use super::value::Value;
 
 pub(super) use file::{file, text};
+pub use flat::RESERVED_VARIABLES;
 pub(super) use flat::{environment, flags};
 
 /// Where settings may come from. Files that do not exist are layers that say nothing.
@@ -24,13 +25,6 @@ pub struct Sources {
     pub system: Option<PathBuf>,
     /// The user's file.
     pub user: Option<PathBuf>,
-    /// The project's file, `.ringfence/config.toml` in its root.
-    pub project: Option<PathBuf>,
-    /// What the project's file says, where that was read already: what trust was found in must be what
-    /// counts, and the file may change.
-    pub project_text: Option<String>,
-    /// Whether the user trusts what the project brings.
-    pub trust: Trust,
     /// What the projects that the workspace is in bring, the outermost first.
     pub projects: Vec<ProjectLayer>,
     /// The workspace, absolute: what a project may write, and where the relative paths of
@@ -90,7 +84,7 @@ type Errors = Vec<ConfigError>;
 /// The nearest name, first among those that stand in the same section.
 fn suggest_path(path: &str) -> Option<String> {
     if let Some((section, name)) = path.rsplit_once('.') {
-        let beside = KEYS
+        let beside = keys()
             .iter()
             .filter(|key| key.section == section)
             .map(|key| key.name);
@@ -98,13 +92,16 @@ fn suggest_path(path: &str) -> Option<String> {
             return Some(format!("{section}.{name}"));
         }
     }
-    let paths: Vec<String> = KEYS
+    let paths: Vec<String> = keys()
         .iter()
         .flat_map(|key| [key.path(), key.section.to_owned()])
         .collect();
     nearest(path, paths.iter().map(String::as_str)).or_else(|| {
         // The right name without its section, or in the wrong one.
         let name = path.rsplit('.').next()?;
-        KEYS.iter().find(|key| key.name == name).map(Key::path)
+        keys()
+            .iter()
+            .find(|key| key.name == name)
+            .map(|key| key.path())
     })
 }

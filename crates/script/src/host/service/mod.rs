@@ -2,27 +2,32 @@
 //!
 //! Every frame is hostile until it has been read. A worker that breaks the protocol is stopped.
 
+mod calls;
+mod ending;
+mod functions;
+
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 
-use super::execution::{Shared, failed};
-use super::function::{HostError, HostFunction, HostPromise, HostResult, Request, ScriptFunction};
-use super::options::{CodeOptions, Language, LogSink, ReportSink};
-use super::result::{
-    CodeExecutionError, CodeExecutionLog, CodeExecutionResult, ErrorOrigin, LogLevel, Status,
+use crate::host::execution::{Shared, failed};
+use crate::host::function::{HostError, HostFunction, HostResult, Request, ScriptFunction};
+use crate::host::options::{CodeOptions, Language, LogSink, ReportSink};
+use crate::host::result::{
+    CodeExecutionError, CodeExecutionLog, CodeExecutionResult, LogLevel, Status,
 };
-use crate::protocol::{self, Done, Ended, FromWorker, HEADER, Job, Message, ToWorker};
+use crate::protocol::{self, Done, Encoded, FromWorker, HEADER, Job, Message, ToWorker};
 use crate::runtime::{EndingFuture, RunLimits, SeatEnding};
-use crate::value::{self, ErrorValue, FunctionWriter, Shared as Container, Value};
+use crate::value::{self, Value};
+
+use ending::lost;
+use functions::Functions;
 
 /// How long to wait for word of how a lost process ended.
 const ENDING_WAIT: Duration = Duration::from_secs(2);
@@ -57,14 +62,6 @@ enum Pending {
     Promise(u64),
 }
 
-/// The functions and promises of the host that the script knows by number.
-struct Functions {
-    known: Vec<HostFunction>,
-    promises: Vec<(u64, HostPromise)>,
-    next_promise: u64,
-    requests: mpsc::UnboundedSender<Request>,
-}
-
 /// Why the serving stops.
 enum End {
     Done(Box<Done>),
@@ -73,24 +70,6 @@ enum End {
     Lost,
     /// The worker said something that it must not.
     Broken(String),
-}
-
-impl FunctionWriter for Functions {
-    fn host_function(&mut self, function: &HostFunction) -> u64 {
-        self.known.push(function.clone());
-        self.known.len() as u64 - 1
-    }
-
-    fn promise(&mut self, promise: &HostPromise) -> u64 {
-        let number = self.next_promise;
-        self.next_promise += 1;
-        self.promises.push((number, promise.clone()));
-        number
-    }
-
-    fn script_function(&mut self, function: &ScriptFunction) -> Option<u64> {
-        function.number_in(&self.requests)
-    }
 }
 
 impl<'a> Service<'a> {
@@ -197,6 +176,7 @@ impl<'a> Service<'a> {
         let imports = Value::object(options.imports.iter().map(|(k, v)| (k.as_str(), v.clone())));
         let mut encode = |what: &str, value: &Value| {
             value::encode(value, limits.message, &mut self.functions)
+                .map(Encoded::from)
                 .map_err(|error| format!("{what}: {error}"))
         };
         let job = Job {
@@ -305,12 +285,11 @@ impl<'a> Service<'a> {
             let message = FromWorker::from_body(body);
             taken += HEADER + length;
             match message {
-                Ok(FromWorker::Done(done)) => break Some(End::Done(done)),
-                Ok(message) => {
-                    if let Err(what) = self.handle(message) {
-                        break Some(End::Broken(what));
-                    }
-                }
+                Ok(message) => match self.handle(message) {
+                    Ok(None) => {}
+                    Ok(Some(done)) => break Some(End::Done(done)),
+                    Err(what) => break Some(End::Broken(what)),
+                },
                 Err(error) => break Some(End::Broken(error.to_string())),
             }
         };
@@ -331,7 +310,8 @@ impl<'a> Service<'a> {
         }
     }
 
-    fn handle(&mut self, message: FromWorker) -> Result<(), String> {
+    /// Does what a message asks for; gives back the last one.
+    fn handle(&mut self, message: FromWorker) -> Result<Option<Box<Done>>, String> {
         match message {
             FromWorker::Call {
                 call,
@@ -380,212 +360,14 @@ impl<'a> Service<'a> {
                     .ok_or("an answer nobody asked for")?;
                 let _ = answer.send(outcome);
             }
-            FromWorker::Done(_) => {}
+            FromWorker::Done(done) => return Ok(Some(done)),
         }
-        Ok(())
-    }
-
-    fn call(&mut self, call: u64, function: u64, arguments: &[u8]) -> Result<(), String> {
-        let size = arguments.len() + 64;
-        let arguments = self.decode_list(arguments)?;
-        let function = usize::try_from(function)
-            .ok()
-            .and_then(|at| self.functions.known.get(at));
-        let function = function
-            .ok_or("a call of a function that does not exist")?
-            .clone();
-        if !function.is_async() || self.running.len() < self.limits.pending_calls {
-            self.start(call, &function, arguments);
-        } else if self.queued_bytes + size < self.most_waiting() {
-            self.queued_bytes += size;
-            self.queued.push_back((call, function, arguments, size));
-        } else {
-            let error =
-                HostError::named("RangeError", "too many calls of host functions are waiting");
-            self.ended(&Pending::Call(call), Err(error));
-        }
-        Ok(())
+        Ok(None)
     }
 
     fn most_waiting(&self) -> usize {
         self.limits.message.bytes.saturating_mul(MOST_WAITING)
     }
-
-    fn start(&mut self, call: u64, function: &HostFunction, arguments: Vec<Value>) {
-        match function.begin(arguments) {
-            Ok(outcome) => self.ended(&Pending::Call(call), outcome),
-            Err(mut future) => {
-                // Many functions have their answer at once; those take no place among the running ones. One
-                // that has not is polled again there, with a waker that counts.
-                let mut nobody = Context::from_waker(Waker::noop());
-                if let Poll::Ready(outcome) = future.as_mut().poll(&mut nobody) {
-                    return self.ended(&Pending::Call(call), outcome);
-                }
-                let ended = future.map(move |outcome| (Pending::Call(call), outcome));
-                self.running.push(ended.boxed());
-            }
-        }
-    }
-
-    /// A host function or promise has ended: tell the script.
-    fn ended(&mut self, pending: &Pending, outcome: HostResult) {
-        let ended = match outcome {
-            Ok(value) => match value::encode(&value, self.limits.message, &mut self.functions) {
-                Ok(bytes) => Ok(bytes),
-                Err(error) => Err(HostError::named("SerializationError", error.to_string())),
-            },
-            Err(error) => Err(error),
-        };
-        let ended: Ended = ended.map_err(|error| self.encode_error(error));
-        self.follow_promises();
-        match *pending {
-            Pending::Call(call) => self.send(&ToWorker::Return { call, ended }),
-            Pending::Promise(promise) => self.send(&ToWorker::Settle { promise, ended }),
-        }
-    }
-
-    fn encode_error(&mut self, error: HostError) -> Vec<u8> {
-        let HostError { name, mut message } = error;
-        if message.len() > self.limits.message.bytes / 2 {
-            "the error's message is too long to cross".clone_into(&mut message);
-        }
-        let error = Value::Error(Container::new(ErrorValue {
-            name,
-            message,
-            cause: None,
-        }));
-        value::encode(&error, self.limits.message, &mut self.functions).unwrap_or_default()
-    }
-
-    /// Begins to poll the promises that the last encoded value held.
-    fn follow_promises(&mut self) {
-        for (number, promise) in std::mem::take(&mut self.functions.promises) {
-            let future = promise.take();
-            let settled = async move {
-                let outcome = match future {
-                    Some(future) => future.await,
-                    None => Err(HostError::new(
-                        "a host promise can be given to a script only once",
-                    )),
-                };
-                (Pending::Promise(number), outcome)
-            };
-            self.running.push(settled.boxed());
-        }
-    }
-
-    fn request(&mut self, request: Request) {
-        match request {
-            Request::Release { function } => self.send(&ToWorker::Release { function }),
-            Request::Invoke {
-                function,
-                arguments,
-                answer,
-            } => {
-                let arguments = Value::array(arguments);
-                match value::encode(&arguments, self.limits.message, &mut self.functions) {
-                    Ok(arguments) => {
-                        let invocation = self.next_invocation;
-                        self.next_invocation += 1;
-                        self.invocations.insert(invocation, answer);
-                        self.follow_promises();
-                        self.send(&ToWorker::Invoke {
-                            invocation,
-                            function,
-                            arguments,
-                        });
-                    }
-                    Err(error) => {
-                        let error = HostError::named("SerializationError", error.to_string());
-                        let _ = answer.send(Err(error));
-                    }
-                }
-            }
-        }
-    }
-
-    fn conclude(&self, done: Done) -> CodeExecutionResult {
-        let status = match done.status {
-            protocol::SUCCESS => Status::Success,
-            protocol::ERROR => Status::Error,
-            protocol::MEMORY => Status::Memory,
-            _ => Status::LinkError,
-        };
-        let mut result = failed(status, CodeExecutionError::default());
-        result.memory_used_bytes = Some(done.peak);
-        if done.dropped_logs > 0 {
-            let text = format!("… {} more lines were dropped", done.dropped_logs);
-            let args = vec![Value::from(text)];
-            result.logs.push(CodeExecutionLog {
-                level: LogLevel::Warn,
-                args,
-                timestamp: 0.0,
-            });
-        }
-        if status == Status::Success {
-            result.error = None;
-            match self.decode(&done.result) {
-                Ok(value) => result.result = Some(value),
-                Err(what) => {
-                    let message = format!("the worker broke the protocol: {what}");
-                    let error = CodeExecutionError::new("HarnessInternalError", message);
-                    return failed(Status::Error, error);
-                }
-            }
-            return result;
-        }
-        let fault = done.error.unwrap_or_default();
-        result.error = Some(CodeExecutionError {
-            name: fault.name,
-            message: fault.message,
-            stack: fault.stack,
-            specifier: fault.specifier,
-            filename: fault.filename,
-            line: fault.line,
-            column: fault.column,
-            origin: match fault.mark {
-                0 => ErrorOrigin::Script,
-                1 => ErrorOrigin::Harness,
-                number => ErrorOrigin::ToolCall(number - 2),
-            },
-        });
-        result
-    }
-}
-
-/// The result of a run whose process ended without a word.
-fn lost(ending: SeatEnding, limits: &RunLimits) -> CodeExecutionResult {
-    let (status, name, message) = match ending {
-        SeatEnding::Signal(libc::SIGXCPU) => (
-            Status::Terminated,
-            "TerminatedError",
-            format!(
-                "stopped by the safety cap of {} seconds of CPU time",
-                limits.cpu.as_secs()
-            ),
-        ),
-        SeatEnding::Signal(libc::SIGSYS) => (
-            Status::Error,
-            "SandboxViolationError",
-            "the run was killed because it made a system call that its filter forbids".to_owned(),
-        ),
-        SeatEnding::Signal(libc::SIGKILL) => (
-            Status::Error,
-            "HarnessInternalError",
-            "the process of the run was killed from outside".to_owned(),
-        ),
-        SeatEnding::Signal(signal) => (
-            Status::Error,
-            "HarnessInternalError",
-            format!("the engine crashed with signal {signal}; only this run is affected"),
-        ),
-        SeatEnding::Exited(_) | SeatEnding::Unknown => (
-            Status::Error,
-            "HarnessInternalError",
-            "the process of the run ended without a result".to_owned(),
-        ),
-    };
-    failed(status, CodeExecutionError::new(name, message))
 }
 
 fn to_host_error(value: &Value) -> HostError {

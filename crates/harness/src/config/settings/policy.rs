@@ -1,0 +1,74 @@
+//! From the settings of the sandbox to its policy: what is set, on top of what is built in.
+
+use std::path::{Path, PathBuf};
+
+use ringfence_policy::permissions::{
+    DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, DEFAULT_PROTECTED, Hold, START_UP_IN_HOME,
+    START_UP_IN_ROOTS, SandboxPolicy, start_up_paths,
+};
+
+use super::sandbox::SandboxConfig;
+
+impl SandboxConfig {
+    /// The policy for commands in this workspace, with all defaults in place.
+    pub fn policy(&self, workspace: &Path, home: Option<&Path>) -> SandboxPolicy {
+        let in_home = |names: &[&str]| -> Vec<PathBuf> {
+            home.map(|home| names.iter().map(|name| home.join(name)).collect())
+                .unwrap_or_default()
+        };
+        let mut writable_roots = vec![workspace.to_owned()];
+        add_new(&mut writable_roots, &self.writable_roots);
+        let mut denied_reads = in_home(DEFAULT_DENIED_IN_HOME);
+        denied_reads.extend(DEFAULT_DENIED_IN_SYSTEM.iter().map(PathBuf::from));
+        denied_reads.retain(|path| !self.allowed_reads.contains(path));
+        add_new(&mut denied_reads, &self.denied_reads);
+        let mut protected_paths: Vec<PathBuf> =
+            DEFAULT_PROTECTED.iter().map(PathBuf::from).collect();
+        let start_up = |hold| start_up_paths(START_UP_IN_HOME, hold).collect::<Vec<_>>();
+        protected_paths.extend(in_home(&start_up(Hold::WhenAbsent)));
+        protected_paths.retain(|path| !self.unprotected_paths.contains(path));
+        add_new(&mut protected_paths, &self.protected_paths);
+        let in_roots = start_up_paths(START_UP_IN_ROOTS, Hold::WhenThere).map(PathBuf::from);
+        let mut watched_paths: Vec<PathBuf> = in_roots.collect();
+        watched_paths.extend(in_home(&start_up(Hold::WhenThere)));
+        let is_lifted = |path: &PathBuf| {
+            let in_roots = writable_roots.iter().map(|root| root.join(path));
+            let lifted = |path: &PathBuf| self.unprotected_paths.contains(path);
+            lifted(path) || in_roots.into_iter().any(|path| lifted(&path))
+        };
+        watched_paths.retain(|path| !is_lifted(path));
+        SandboxPolicy {
+            mode: self.mode,
+            writable_roots,
+            denied_reads,
+            protected_paths,
+            watched_paths,
+            network: self.network,
+            granted_hosts: Vec::new(),
+            unix_sockets: self.unix_sockets.clone(),
+            tmp: self.tmp,
+            lookout: self.lookout,
+        }
+    }
+
+    /// What may be read although it holds secrets as a rule: what the user says, but for what lies
+    /// in a folder that stays denied.
+    pub(crate) fn readable(&self, policy: &SandboxPolicy) -> Vec<PathBuf> {
+        let denied = |path: &&PathBuf| {
+            policy
+                .denied_reads
+                .iter()
+                .any(|folder| path.starts_with(folder))
+        };
+        let allowed = self.allowed_reads.iter();
+        allowed.filter(|path| !denied(path)).cloned().collect()
+    }
+}
+
+fn add_new(to: &mut Vec<PathBuf>, from: &[PathBuf]) {
+    for path in from {
+        if !to.contains(path) {
+            to.push(path.clone());
+        }
+    }
+}
