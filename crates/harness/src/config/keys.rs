@@ -166,7 +166,7 @@ pub const KEYS: &[Key] = &[
     adds("environment", "include", Kind::Names, Loosens::Each,
         "Variables that are inherited whatever else says no; `*` matches anything."),
     adds("environment", "exclude", Kind::Names, Loosens::Never,
-        "Variables that are dropped, besides secrets and loader variables."),
+        "Variables that are dropped, besides secrets and what makes programs load or run something."),
     adds("environment", "set", Kind::Table, Loosens::LoaderNames,
         "Variables that are set to a value of their own."),
     limit("cpu_seconds", 1, Preset::Nothing, "CPU time of a run, all its processes together."),

@@ -7,116 +7,9 @@ use crate::{
         follow::{ShellInput, shell_input},
     },
     ground::Ground,
+    sensitive::program,
     shell::ShellKind,
 };
-
-/// Programs that bring data from elsewhere.
-const DOWNLOADERS: &[&str] = &[
-    "curl",
-    "wget",
-    "wget2",
-    "fetch",
-    "http",
-    "https",
-    "xh",
-    "aria2c",
-    "axel",
-    "lynx",
-    "w3m",
-    "links",
-    "elinks",
-    "nc",
-    "ncat",
-    "netcat",
-    "socat",
-    "telnet",
-    "ftp",
-    "lftp",
-    "sftp",
-    "scp",
-    "ssh",
-    "rsync",
-    "gsutil",
-    "rclone",
-    "aws",
-    "az",
-    "gh",
-    "tftp",
-    "invoke-webrequest",
-    "iwr",
-    "invoke-restmethod",
-    "irm",
-    "start-bitstransfer",
-    "certutil",
-    "bitsadmin",
-    "dig",
-    "nslookup",
-    "host",
-];
-
-/// Programs that run what they are given as a program.
-const INTERPRETERS: &[&str] = &[
-    "python",
-    "python2",
-    "python3",
-    "pypy",
-    "pypy3",
-    "node",
-    "nodejs",
-    "deno",
-    "bun",
-    "perl",
-    "ruby",
-    "php",
-    "lua",
-    "luajit",
-    "tclsh",
-    "wish",
-    "expect",
-    "osascript",
-    "rscript",
-    "r",
-    "julia",
-    "groovy",
-    "scala",
-    "kotlin",
-    "jshell",
-    "irb",
-    "ghci",
-    "guile",
-    "racket",
-    "sbcl",
-    "eval",
-    "source",
-    ".",
-    "tsx",
-    "ts-node",
-    "fish",
-    "csh",
-    "tcsh",
-    "elvish",
-    "nu",
-    "xonsh",
-    "invoke-expression",
-    "iex",
-    "pwsh",
-    "powershell",
-    "cmd",
-    "at",
-    "batch",
-    "crontab",
-    "parallel",
-    "gdb",
-    "ed",
-    "ex",
-    "vim",
-    "psql",
-    "mysql",
-    "sqlite3",
-    "bc",
-    "m4",
-    "make",
-];
 
 /// Looks at the whole of a command.
 pub(super) fn judge(facts: &Facts, ground: &Ground, findings: &mut Findings) {
@@ -153,15 +46,11 @@ fn lower_name(command: &SimpleCommand) -> String {
 }
 
 fn downloads(command: &SimpleCommand) -> bool {
-    DOWNLOADERS.contains(&lower_name(command).as_str())
+    program::downloads(&lower_name(command))
 }
 
 fn interprets(command: &SimpleCommand) -> bool {
-    let name = lower_name(command);
-    let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    ShellKind::of_program(&name).is_some()
-        || INTERPRETERS.contains(&name.as_str())
-        || INTERPRETERS.contains(&base)
+    program::interprets(&lower_name(command))
 }
 
 /// A download that flows into something that runs it: by a pipe, or by a substitution in its
