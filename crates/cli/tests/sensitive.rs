@@ -31,8 +31,8 @@ fn files(folder: &Path, paths: &[&str]) {
     for path in paths {
         let own = path.ends_with("ringfence");
         let file = folder.join(path).join(if own { "x" } else { "" });
-        make(&file.components().collect::<std::path::PathBuf>(), "mine\n");
-        make(&folder.join(format!("{path}-beside")), "mine\n");
+        make(&file.components().collect::<std::path::PathBuf>(), "mine");
+        make(&folder.join(format!("{path}-beside")), "mine");
     }
 }
 
@@ -41,16 +41,16 @@ fn what_is_denied_cannot_be_read_and_what_is_beside_it_can() {
     let place = Place::new();
     let denied: Vec<&str> = path::denied(Base::Home).collect();
     files(&place.home(), &denied);
-    let mut script = String::from("exec 2>/dev/null\n");
+    let mut script = String::from("exec 2>/dev/null");
     for path in &denied {
-        _ = write!(
+        _ = writeln!(
             script,
             "for f in \"$HOME/{path}\" \"$HOME/{path}/x\"; do cat \"$f\" > /dev/null && echo \"read $f\"; done\n\
-             cat \"$HOME/{path}-beside\" > /dev/null || echo 'lost {path}-beside'\n"
+             cat \"$HOME/{path}-beside\" > /dev/null || echo 'lost {path}-beside'"
         );
     }
     for path in path::denied(Base::System) {
-        _ = write!(script, "(cat {path} || ls {path}/*) && echo read {path}\n");
+        _ = writeln!(script, "(cat {path} || ls {path}/*) && echo read {path}");
     }
     assert_eq!(hidden(&place, &format!("{script}\nexit 0")), "");
 }
@@ -68,11 +68,11 @@ fn what_runs_code_for_the_user_cannot_be_changed_and_what_is_beside_it_can() {
         assert!(kept.contains(&needed), "{needed}");
     }
     files(&place.work(), &kept);
-    let mut script = String::from("exec 2>/dev/null\n");
+    let mut script = String::from("exec 2>/dev/null");
     for path in &kept {
-        _ = write!(
+        _ = writeln!(
             script,
-            "echo evil > {path}; rm -rf {path}; mv {path} away; echo other > {path}-beside\n"
+            "echo evil > {path}; rm -rf {path}; mv {path} away; echo other > {path}-beside"
         );
     }
     hidden(&place, &format!("{script}\nexit 0"));
@@ -83,11 +83,11 @@ fn what_runs_code_for_the_user_cannot_be_changed_and_what_is_beside_it_can() {
     }
     // Where none was, none is afterwards.
     let place = Place::new();
-    let mut script = String::from("exec 2>/dev/null\n");
+    let mut script = String::from("exec 2>/dev/null");
     for path in &kept {
-        _ = write!(
+        _ = writeln!(
             script,
-            "echo evil > {path}; mkdir {path}; echo x > {path}-beside\n"
+            "echo evil > {path}; mkdir {path}; echo x > {path}-beside"
         );
     }
     hidden(&place, &format!("{script}\nexit 0"));
