@@ -1,61 +1,18 @@
-//! Dangers of the whole: no part alone shows them, and no rule about a part lifts them.
+//! Downloads that are run: by a pipe, by a substitution, or from a file that they were saved to.
 
-use super::{Class, Findings, part::shown};
+use super::{downloads, lower_name, written::run_names};
 use crate::{
+    classify::{Class, Findings, part::shown},
     facts::{
-        Direction, Facts, Piece, SimpleCommand, Word, base_name,
+        Direction, Facts, SimpleCommand, Word, base_name,
         follow::{ShellInput, shell_input},
     },
-    ground::Ground,
-    sensitive::program,
     shell::ShellKind,
 };
 
-/// Looks at the whole of a command.
-pub(super) fn judge(facts: &Facts, ground: &Ground, findings: &mut Findings) {
-    let sources: Vec<&SimpleCommand> = facts
-        .commands
-        .iter()
-        .filter(|command| downloads(command))
-        .collect();
-    if !sources.is_empty() {
-        for runner in facts.commands.iter().filter(|command| interprets(command)) {
-            downloaded(facts, &sources, runner, findings);
-        }
-    }
-    for shell in facts
-        .commands
-        .iter()
-        .filter(|c| c.reads_script() && c.stage > 0)
-    {
-        findings.whole(
-            Class::Suspicious,
-            &shown(shell),
-            "a shell runs what another program prints",
-        );
-    }
-    super::loss::judge(facts, ground, findings);
-    written_and_run(facts, findings);
-    saved_and_run(facts, findings);
-    multiplying(facts, findings);
-}
-
-fn lower_name(command: &SimpleCommand) -> String {
-    let name = base_name(command.program().unwrap_or_default()).to_ascii_lowercase();
-    name.strip_suffix(".exe").map(str::to_owned).unwrap_or(name)
-}
-
-fn downloads(command: &SimpleCommand) -> bool {
-    program::downloads(&lower_name(command))
-}
-
-fn interprets(command: &SimpleCommand) -> bool {
-    program::interprets(&lower_name(command))
-}
-
 /// A download that flows into something that runs it: by a pipe, or by a substitution in its
 /// arguments.
-fn downloaded(
+pub(super) fn downloaded(
     facts: &Facts,
     sources: &[&SimpleCommand],
     runner: &SimpleCommand,
@@ -127,44 +84,8 @@ fn takes_input(runner: &SimpleCommand) -> bool {
     }
 }
 
-/// A file that the same text writes and runs: what it does is not known from the file's own history.
-fn written_and_run(facts: &Facts, findings: &mut Findings) {
-    let written = facts.redirections.iter().filter(|r| r.direction.writes());
-    let written: Vec<&str> = written
-        .filter_map(|r| r.target.literal())
-        .chain(
-            facts
-                .commands
-                .iter()
-                .filter(|c| {
-                    c.program().is_some_and(|p| {
-                        matches!(base_name(p), "tee" | "cp" | "mv" | "install" | "dd" | "ln")
-                    })
-                })
-                .flat_map(|c| c.words[1..].iter().filter_map(Word::literal)),
-        )
-        .map(|name| base_name(name.trim_start_matches("of=")))
-        .filter(|name| !matches!(*name, "" | "null"))
-        .collect();
-    if written.is_empty() {
-        return;
-    }
-    for command in &facts.commands {
-        let run = run_names(command)
-            .into_iter()
-            .find(|name| written.contains(&name.as_str()));
-        if let Some(name) = run {
-            findings.whole(
-                Class::Unknown,
-                &shown(command),
-                format!("it runs what the same text writes ({name})"),
-            );
-        }
-    }
-}
-
 /// A download that is saved to a file which the same text runs.
-fn saved_and_run(facts: &Facts, findings: &mut Findings) {
+pub(super) fn saved_and_run(facts: &Facts, findings: &mut Findings) {
     let mut saved: Vec<(String, &SimpleCommand)> = Vec::new();
     for command in facts.commands.iter().filter(|command| downloads(command)) {
         saved.extend(saved_names(command).into_iter().map(|name| (name, command)));
@@ -272,67 +193,4 @@ fn saved_names(command: &SimpleCommand) -> Vec<String> {
         );
     }
     names
-}
-
-/// The names of the files that a command runs.
-fn run_names(command: &SimpleCommand) -> Vec<String> {
-    let Some(program) = command.program() else {
-        return Vec::new();
-    };
-    let mut names = Vec::new();
-    if program.contains('/') {
-        names.push(base_name(program).to_owned());
-    }
-    let loads = matches!(base_name(program), "chmod" | "install")
-        && command
-            .words
-            .iter()
-            .any(|w| w.known_start().contains('x') || w.known_start().starts_with('7'));
-    let shell = ShellKind::of_program(base_name(program)).is_some_and(ShellKind::is_bourne);
-    if shell {
-        if let ShellInput::File(at) = shell_input(&command.words) {
-            names.extend(
-                command.words[at]
-                    .literal()
-                    .map(|file| base_name(file).to_owned()),
-            );
-        }
-    } else if interprets(command) || loads {
-        let operands = command.words[1..].iter().filter_map(Word::literal);
-        let files = operands.filter(|w| !w.starts_with('-') && !w.contains(' '));
-        names.extend(files.map(|w| base_name(w).to_owned()));
-    }
-    names
-}
-
-/// Functions and scripts that start themselves again and again.
-fn multiplying(facts: &Facts, findings: &mut Findings) {
-    for function in &facts.functions {
-        if function.multiplies && reaches(facts, &function.name, &function.name, 0) {
-            findings.whole(
-                Class::Dangerous,
-                &function.name,
-                "a function that starts itself again and again (a fork bomb)",
-            );
-        }
-    }
-    for command in &facts.commands {
-        let itself = matches!(command.words.first().map(|w| w.pieces.as_slice()), Some([Piece::Parameter { name, .. }]) if name == "0");
-        if itself && (command.background || command.stage > 0) {
-            findings.whole(
-                Class::Dangerous,
-                &shown(command),
-                "a script that starts itself again and again (a fork bomb)",
-            );
-        }
-    }
-}
-
-fn reaches(facts: &Facts, from: &str, to: &str, depth: u8) -> bool {
-    let Some(function) = facts.functions.iter().find(|f| f.name == from) else {
-        return false;
-    };
-    function.calls.iter().any(|call| {
-        call == to || (depth < 4 && call != from && reaches(facts, call, to, depth + 1))
-    })
 }
