@@ -12,11 +12,9 @@ use ringfence_jail::{
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::CommandLine;
 use ringfence_policy::judge::{Bench, Escalation, Remembered, judge};
-use ringfence_policy::permissions::{
-    ApprovalPolicy, DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, Limits, Network,
-    SandboxPolicy,
-};
+use ringfence_policy::permissions::{ApprovalPolicy, Limits, Network, SandboxPolicy};
 use ringfence_policy::ruleset::RuleSet;
+use ringfence_policy::sensitive::path::{Base, denied};
 use ringfence_policy::settle::{Answer, settle};
 use ringfence_policy::{Ground, Permit, Verdict};
 
@@ -40,11 +38,9 @@ impl Fenced {
     /// Opens a session with the default policy for a workspace.
     pub fn open(workspace: &Path) -> Result<Self, LaunchError> {
         let home = std::env::home_dir().unwrap_or_default();
-        let mut denied_reads: Vec<PathBuf> = DEFAULT_DENIED_IN_HOME
-            .iter()
-            .map(|name| home.join(name))
-            .collect();
-        denied_reads.extend(DEFAULT_DENIED_IN_SYSTEM.iter().map(PathBuf::from));
+        let mut denied_reads: Vec<PathBuf> =
+            denied(Base::Home).map(|name| home.join(name)).collect();
+        denied_reads.extend(denied(Base::System).map(PathBuf::from));
         let options = SessionOptions {
             marks: Some(std::env::temp_dir().join("ringfence-bench-marks")),
             ..SessionOptions::new(WardenProgram::ThisProgram, workspace)

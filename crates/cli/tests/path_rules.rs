@@ -80,6 +80,21 @@ fn a_denied_path_cannot_be_opened_by_anything() {
             "cat secrets/key",
         ),
         (
+            "blocked-paths = [\"secrets\"]\n".to_owned(),
+            "cat secrets/key",
+            "cat notes",
+        ),
+        (
+            "blocked-paths = [\"~/other\", \"**/.env\"]\n".to_owned(),
+            "cat ../other/x || cat a/b/.env",
+            "cat notes",
+        ),
+        (
+            "blocked-paths = [\"notes\"]\n".to_owned(),
+            "echo x > notes",
+            "echo x > more",
+        ),
+        (
             rule("**/.env", "write"),
             "echo x > a/b/.env",
             "cat a/b/.env",

@@ -13,6 +13,7 @@ use ringfence::config::{
     Resolved, Sources, Trust, Value,
 };
 use ringfence_policy::permissions::{ApprovalPolicy, Limits, Network, SandboxMode, SandboxPolicy};
+use ringfence_policy::sensitive::variable::{self, Project};
 
 /// A folder with a system, a user and a project file, none of which exists yet.
 struct Layers {
@@ -103,6 +104,25 @@ impl Layers {
 
 fn text(value: &str) -> Value {
     Value::Text(value.into())
+}
+
+/// Whatever says what programs load or run waits for trust; the rest of a table does not.
+#[test]
+fn a_project_sets_no_variable_that_makes_programs_run_something() {
+    let rows = variable::rows().flat_map(|row| row.each().map(move |name| (name, row.project)));
+    let rows: Vec<_> = rows.collect();
+    let settings = |wanted: Option<Project>| {
+        let rows = rows
+            .iter()
+            .filter(|(_, project)| wanted.is_none_or(|wanted| *project == wanted));
+        let names: std::collections::BTreeSet<_> =
+            rows.map(|(name, _)| name.replace('*', "X")).collect();
+        let each: Vec<_> = names.iter().map(|name| format!("{name} = \"v\"")).collect();
+        format!("environment.set = {{ {} }}", each.join(", "))
+    };
+    assert!(settings(Some(Project::MayNotSet)).contains("RUSTC_WRAPPER"));
+    let layers = Layers::new().project(&settings(None));
+    assert_eq!(layers.refused(), [settings(Some(Project::MayNotSet))]);
 }
 
 #[test]

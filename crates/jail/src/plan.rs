@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use ringfence_policy::permissions::{
-    ControlGroups, Limits, Network, PROTECTED_WHEN_THERE, SandboxMode, SandboxPolicy, TmpPolicy,
+    ControlGroups, Limits, Network, SandboxMode, SandboxPolicy, TmpPolicy,
 };
+use ringfence_policy::sensitive::path::{Base, Writing, kept};
 
 use crate::error::LaunchError;
 use crate::git::Known;
@@ -107,9 +108,7 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
         .iter()
         .filter_map(|path| in_a_root(path, &roots));
     let (when_there, always): (Vec<_>, Vec<_>) = sandbox.protected_paths.iter().partition(|path| {
-        PROTECTED_WHEN_THERE
-            .iter()
-            .any(|name| *path == Path::new(name))
+        kept(Base::Root, Writing::ProtectedWhenThere).any(|name| *path == Path::new(name))
     });
     let there = roots
         .iter()

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use ringfence_policy::permissions::{SandboxPolicy, start_up_reason};
+use ringfence_policy::permissions::SandboxPolicy;
+use ringfence_policy::sensitive::path::kept_because;
 
 use crate::git::compare::{Finding, Remedy, put_back};
 use crate::git::reach::{Found, Reach, Stamp};
@@ -195,7 +196,7 @@ fn is_covered(then: &Found) -> bool {
 fn reason(path: &Path) -> &'static str {
     let parts: Vec<_> = path.components().collect();
     let ends = (0..parts.len()).map(|at| parts[at..].iter().collect::<PathBuf>());
-    let mut reasons = ends.filter_map(|end| start_up_reason(end.to_str()?));
+    let mut reasons = ends.filter_map(|end| kept_because(end.to_str()?));
     reasons.next().unwrap_or("it would run by itself")
 }
 

@@ -1,8 +1,8 @@
 //! May this happen?
 //!
 //! This crate turns what somebody wants to do ([`Action`]) into a [`Permit`], a question or a
-//! refusal. It understands commands (`facts`), sorts them (`classify`), matches rules (`rule`,
-//! `ruleset`) and decides (`judge`, `settle`).
+//! refusal. It understands commands (`facts`), sorts them (`classify`) by what is known to be
+//! sensitive (`sensitive`), matches rules (`rule`, `ruleset`) and decides (`judge`, `settle`).
 //!
 //! **Invariant:** policy is a pure function. No clock, file system, environment or await in here:
 //! the same action, rules and facts about the machine give the same verdict.
@@ -24,6 +24,7 @@ pub mod propose;
 pub mod remembered;
 pub mod rule;
 pub mod ruleset;
+pub mod sensitive;
 pub mod settle;
 pub mod shell;
 pub mod verdict;

@@ -65,10 +65,7 @@ fn show_defaults(as_json: bool) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for list in lists {
-        paint::line(&format!(
-            "# {}\n# `{}` adds, `{}` takes out.",
-            list.what, list.adds, list.lifts
-        ));
+        paint::line(&format!("# {}\n# {}", list.what, list.changed_by()));
         for path in list.paths {
             paint::line(&path);
         }

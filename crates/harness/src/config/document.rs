@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::built_in::built_in;
+use super::built_in::{BuiltIn, built_in};
 use super::key::{Key, Kind, Loosens, Merge};
 use super::layer::RESERVED_VARIABLES;
 use super::settings::keys;
@@ -75,12 +75,26 @@ fn defaults() -> String {
     for list in built_in() {
         let _ = write!(
             text,
-            "\n{} `{}` adds to the list, `{}` takes entries out of it.\n\n```text\n{}\n```\n",
+            "\n{} {}\n\n```text\n{}\n```\n",
             list.what,
-            list.adds,
-            list.lifts,
-            list.paths.join("\n")
+            list.changed_by(),
+            entries(&list)
         );
+    }
+    text
+}
+
+/// The entries of a list: paths one by one, names of variables in lines.
+fn entries(list: &BuiltIn) -> String {
+    let of_paths = list.adds.is_some_and(|key| key.starts_with("sandbox."));
+    let mut text = String::new();
+    for entry in &list.paths {
+        let line = text.rsplit('\n').next().unwrap_or_default();
+        if !text.is_empty() {
+            let is_full = of_paths || line.len() + entry.len() > 118;
+            text.push(if is_full { '\n' } else { ' ' });
+        }
+        text.push_str(entry);
     }
     text
 }
@@ -113,7 +127,7 @@ fn notes(key: &Key) -> String {
         Loosens::Higher => "a larger value".to_owned(),
         Loosens::Outside => "a path outside the workspace".to_owned(),
         Loosens::Each => "each entry that is not there already".to_owned(),
-        Loosens::LoaderNames => "loader variables, `PATH`, `HOME`, `SHELL`, `IFS`, `RINGFENCE*`, and another value for what is set already".to_owned(),
+        Loosens::LoaderNames => "variables that say what programs load or run ([the lists](#default-lists)), and another value for what is set already".to_owned(),
     };
     format!("{adds} *Loosens:* {loosens}.")
 }

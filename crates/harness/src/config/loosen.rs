@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ringfence_policy::permissions::is_loader_name;
+use ringfence_policy::sensitive::variable::project_may_set;
 
 use super::key::{Key, Kind, Loosens};
 use super::value::Value;
@@ -59,7 +59,7 @@ pub(super) fn part(key: &Key, new: Value, below: &Value, workspace: &Path) -> Pa
                 |name: &str, value: &str| known.get(name).is_some_and(|set| set != value);
             let (refused, kept): (BTreeMap<_, _>, BTreeMap<_, _>) = items
                 .into_iter()
-                .partition(|(name, value)| finds_code(name) || replaces(name, value));
+                .partition(|(name, value)| !project_may_set(name) || replaces(name, value));
             let table = |items: BTreeMap<_, _>| (!items.is_empty()).then_some(Value::Table(items));
             Parted {
                 kept: table(kept),
@@ -94,13 +94,6 @@ fn is_looser(key: &Key, new: &Value, below: &Value) -> bool {
         // Whatever the rule does not know is held to loosen.
         _ => true,
     }
-}
-
-/// Whether a variable decides what code a program runs, or how a fence inside this one behaves.
-fn finds_code(name: &str) -> bool {
-    is_loader_name(name)
-        || name.starts_with("RINGFENCE")
-        || matches!(name, "PATH" | "HOME" | "SHELL" | "IFS")
 }
 
 fn refuse(value: Value) -> Parted {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use ringfence_confine::account;
-use ringfence_policy::permissions::{EnvironmentPolicy, is_loader_name, is_secret_name};
+use ringfence_policy::permissions::EnvironmentPolicy;
+use ringfence_policy::sensitive::variable::{Passing, passing};
 
 /// The environment of commands that run as a user, from the environment of the harness.
 pub fn base_environment(
@@ -57,8 +58,8 @@ pub fn parse_environment(bytes: &[u8]) -> Option<BTreeMap<String, String>> {
     (!variables.is_empty()).then_some(variables)
 }
 
-/// What a profile sets, on top of the environment that it started from. Secrets and loader
-/// variables that it sets are left out, unless the policy includes them by name.
+/// What a profile sets, on top of the environment that it started from. Secrets, and what
+/// makes programs load or run something, are left out, unless the policy includes them by name.
 pub fn merge_login_environment(
     policy: &EnvironmentPolicy,
     base: &BTreeMap<String, String>,
@@ -67,7 +68,7 @@ pub fn merge_login_environment(
     let mut merged = base.clone();
     for (name, value) in login {
         let unwanted = OF_THE_SHELL.contains(&name.as_str())
-            || (is_secret_name(&name) || is_loader_name(&name)) && !policy.inherits(&name);
+            || passing(&name) == Passing::Dropped && !policy.inherits(&name);
         if !unwanted && !policy.set.contains_key(&name) {
             merged.insert(name, value);
         }

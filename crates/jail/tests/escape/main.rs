@@ -307,8 +307,7 @@ fn listing(fence: &Fence) -> Vec<String> {
 
 /// The protected names that exist in a workspace.
 fn placeholders(workspace: &std::path::Path) -> Vec<String> {
-    ringfence_policy::permissions::DEFAULT_PROTECTED
-        .iter()
+    ringfence_policy::sensitive::path::protected_in_roots()
         .flat_map(|name| [name.split('/').next().unwrap(), name])
         .filter(|name| workspace.join(name).symlink_metadata().is_ok())
         .map(str::to_owned)

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ringfence_policy::permissions::{
-    Hold, START_UP_IN_HOME, START_UP_IN_ROOTS, SandboxPolicy, start_up_paths,
-};
+use ringfence_policy::permissions::SandboxPolicy;
+use ringfence_policy::sensitive::path::{Base, Writing, kept};
 
 use crate::fence::{Fence, Where};
 use crate::scene::Scene;
@@ -35,15 +34,14 @@ pub fn named(name: &str) -> Option<Before> {
 
 /// Every path of the tables that is not within another.
 fn paths() -> Vec<&'static str> {
-    let holds = [Hold::WhenAbsent, Hold::WhenThere];
-    let all = |table| {
-        holds
-            .into_iter()
-            .flat_map(move |hold| start_up_paths(table, hold))
-    };
-    let mut paths: Vec<_> = all(START_UP_IN_HOME)
-        .chain(all(START_UP_IN_ROOTS))
-        .collect();
+    let mut paths: Vec<_> = [
+        (Base::Home, Writing::Protected),
+        (Base::Home, Writing::Watched),
+        (Base::Root, Writing::Watched),
+    ]
+    .into_iter()
+    .flat_map(|(base, writing)| kept(base, writing))
+    .collect();
     paths.sort_unstable();
     paths.dedup();
     paths
@@ -51,11 +49,11 @@ fn paths() -> Vec<&'static str> {
 
 fn policy(workspace: &Path) -> SandboxPolicy {
     let mut sandbox = SandboxPolicy::workspace_write(workspace);
-    for (hold, list) in [
-        (Hold::WhenAbsent, &mut sandbox.protected_paths),
-        (Hold::WhenThere, &mut sandbox.watched_paths),
+    for (writing, list) in [
+        (Writing::Protected, &mut sandbox.protected_paths),
+        (Writing::Watched, &mut sandbox.watched_paths),
     ] {
-        list.extend(start_up_paths(START_UP_IN_HOME, hold).map(|path| workspace.join(path)));
+        list.extend(kept(Base::Home, writing).map(|path| workspace.join(path)));
     }
     sandbox
 }

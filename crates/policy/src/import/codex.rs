@@ -182,13 +182,10 @@ fn prefix_rule(
     Ok(())
 }
 
+/// Whether a rule about the bare program would allow whatever it is given to run.
 fn runs_anything(program: &str) -> bool {
     let name = crate::facts::base_name(program);
-    crate::shell::ShellKind::of_program(name).is_some()
-        || matches!(
-            name,
-            "sudo" | "env" | "xargs" | "python" | "python3" | "node" | "perl" | "ruby" | "eval"
-        )
+    crate::sensitive::program::interprets(name) || crate::facts::wrapper::find(name).is_some()
 }
 
 /// Examples: texts, or lists of words, which are written as one would type them.

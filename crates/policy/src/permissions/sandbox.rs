@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::startup::{Hold, START_UP_IN_ROOTS, start_up_paths};
 use crate::rule::HostPattern;
+use crate::sensitive::path::{self, Base, Writing};
 
 /// The four sandbox policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -172,8 +172,8 @@ impl SandboxPolicy {
             mode,
             writable_roots: Vec::new(),
             denied_reads: Vec::new(),
-            protected_paths: DEFAULT_PROTECTED.iter().map(PathBuf::from).collect(),
-            watched_paths: start_up_paths(START_UP_IN_ROOTS, Hold::WhenThere)
+            protected_paths: path::protected_in_roots().map(PathBuf::from).collect(),
+            watched_paths: path::kept(Base::Root, Writing::Watched)
                 .map(PathBuf::from)
                 .collect(),
             network: Network::Off,
@@ -200,82 +200,3 @@ impl SandboxPolicy {
         }
     }
 }
-
-/// Paths inside a writable root whose content runs code outside the fence later, when the user
-/// (or the user's editor or agent) comes by.
-pub const DEFAULT_PROTECTED: &[&str] = &[
-    // Hooks and commands that git runs for the user.
-    ".git/hooks",
-    ".git/config",
-    // Our own configuration and rules.
-    ".ringfence",
-    // Editors that run tasks from the project.
-    ".vscode",
-    ".idea",
-    // Other agents: settings with hooks, servers and instructions.
-    ".claude",
-    ".codex",
-    ".cursor",
-    ".gemini",
-    ".mcp.json",
-];
-
-/// Of these, what is protected where it is there, and not kept from being made: what stands in it
-/// loosens nothing before the user has trusted it, word for word.
-pub const PROTECTED_WHEN_THERE: &[&str] = &[".ringfence"];
-
-/// Files and folders below the home folder that hold keys, credentials or other agents' state.
-pub const DEFAULT_DENIED_IN_HOME: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker/config.json",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/op",
-    ".config/rclone",
-    ".netrc",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".npmrc",
-    ".pypirc",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".terraform.d/credentials.tfrc.json",
-    ".password-store",
-    ".local/share/keyrings",
-    ".mozilla",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".config/BraveSoftware",
-    ".config/ringfence",
-    ".local/state/ringfence",
-    ".claude",
-    ".claude.json",
-    ".codex",
-    ".gemini",
-    ".cursor",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
-    ".node_repl_history",
-    ".psql_history",
-    ".mysql_history",
-];
-
-/// System files that no command needs to read, and that a command of root's could.
-pub const DEFAULT_DENIED_IN_SYSTEM: &[&str] = &[
-    "/etc/shadow",
-    "/etc/shadow-",
-    "/etc/gshadow",
-    "/etc/gshadow-",
-    "/etc/sudoers",
-    "/etc/sudoers.d",
-    "/etc/ssh/ssh_host_rsa_key",
-    "/etc/ssh/ssh_host_ecdsa_key",
-    "/etc/ssh/ssh_host_ed25519_key",
-    "/etc/ssl/private",
-];

@@ -4,121 +4,9 @@ use crate::{
     classify,
     facts::{SimpleCommand, Word, base_name, wrapper},
     rule::Prefix,
+    sensitive::program::{self, Width},
     shell::ShellKind,
 };
-
-/// Programs that do whatever their arguments say: a rule about the bare name would allow anything.
-const NEVER_BARE: &[&str] = &[
-    "python",
-    "pypy",
-    "node",
-    "nodejs",
-    "deno",
-    "bun",
-    "perl",
-    "ruby",
-    "php",
-    "lua",
-    "luajit",
-    "tclsh",
-    "expect",
-    "osascript",
-    "R",
-    "Rscript",
-    "julia",
-    "java",
-    "awk",
-    "gawk",
-    "mawk",
-    "nawk",
-    "sed",
-    "gsed",
-    "find",
-    "gfind",
-    "fd",
-    "xargs",
-    "parallel",
-    "ssh",
-    "scp",
-    "sftp",
-    "curl",
-    "wget",
-    "rsync",
-    "nc",
-    "socat",
-    "rm",
-    "mv",
-    "cp",
-    "ln",
-    "dd",
-    "tee",
-    "install",
-    "chmod",
-    "chown",
-    "chgrp",
-    "truncate",
-    "shred",
-    "kill",
-    "pkill",
-    "killall",
-    "tar",
-    "zip",
-    "unzip",
-    "make",
-    "source",
-    ".",
-    "eval",
-    "exec",
-    "sqlite3",
-    "psql",
-    "mysql",
-    "redis-cli",
-    "mongosh",
-    "vim",
-    "vi",
-    "nvim",
-    "emacs",
-    "ed",
-    "ex",
-    "gdb",
-    "lldb",
-    "open",
-    "xdg-open",
-    "crontab",
-    "at",
-    "systemctl",
-    "service",
-    "launchctl",
-    "apt",
-    "apt-get",
-    "brew",
-    "dnf",
-    "yum",
-    "pacman",
-    "npx",
-    "uvx",
-    "pnpx",
-    "bunx",
-    "pipx",
-    "tmux",
-    "screen",
-    "openssl",
-    "gpg",
-    "aws",
-    "gcloud",
-    "az",
-    "kubectl",
-    "helm",
-    "terraform",
-    "tofu",
-    "ansible",
-    "ansible-playbook",
-    "tsx",
-    "ts-node",
-    "sh",
-    "go",
-    "gh",
-];
 
 /// Words after which the next one says what is really meant.
 const DEEPER: &[&str] = &[
@@ -203,11 +91,8 @@ fn says_too_little(name: &str, literal: &[&str]) -> bool {
 /// How many words a rule must have at least.
 fn least_words(command: &SimpleCommand, program: &str, literal: &[&str]) -> usize {
     let name = base_name(program);
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    if ShellKind::of_program(name).is_some()
-        || NEVER_BARE.contains(&name)
-        || NEVER_BARE.contains(&stem)
-    {
+    let width = program::width(name);
+    if width != Width::Program {
         // An option says nothing about what is run: `python -c`, `sh -x script`.
         let operand = literal
             .iter()
@@ -223,7 +108,7 @@ fn least_words(command: &SimpleCommand, program: &str, literal: &[&str]) -> usiz
                 && ShellKind::of_program(name).is_some())
         });
         return match operand {
-            _ if runs_text || takes_files(name) => command.words.len(),
+            _ if runs_text || width == Width::Whole => command.words.len(),
             Some(at) => at + 2,
             None => command.words.len().max(2),
         };
@@ -235,55 +120,6 @@ fn least_words(command: &SimpleCommand, program: &str, literal: &[&str]) -> usiz
         return 2;
     }
     1
-}
-
-/// Programs of which only the whole command says enough.
-fn takes_files(name: &str) -> bool {
-    matches!(
-        name,
-        "rm" | "mv"
-            | "cp"
-            | "ln"
-            | "dd"
-            | "tee"
-            | "install"
-            | "chmod"
-            | "chown"
-            | "chgrp"
-            | "truncate"
-            | "shred"
-            | "kill"
-            | "pkill"
-            | "killall"
-            | "find"
-            | "gfind"
-            | "fd"
-            | "sed"
-            | "gsed"
-            | "awk"
-            | "gawk"
-            | "mawk"
-            | "nawk"
-            | "curl"
-            | "wget"
-            | "ssh"
-            | "scp"
-            | "sftp"
-            | "rsync"
-            | "nc"
-            | "socat"
-            | "tar"
-            | "zip"
-            | "unzip"
-            | "eval"
-            | "exec"
-            | "xargs"
-            | "parallel"
-            | "open"
-            | "xdg-open"
-            | "crontab"
-            | "at"
-    )
 }
 
 /// How many words name what the command is about.

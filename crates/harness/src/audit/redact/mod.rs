@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ringfence_policy::permissions::is_secret_name;
+use ringfence_policy::sensitive::variable::is_secret;
 
 /// What stands in the place of a secret.
 const REDACTED: &str = "[redacted]";
@@ -71,7 +71,7 @@ impl Redactor {
         Self::knowing(
             environment
                 .into_iter()
-                .filter(|(name, _)| is_secret_name(name))
+                .filter(|(name, _)| is_secret(name))
                 .map(|(_, value)| value),
         )
     }

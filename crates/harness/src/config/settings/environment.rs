@@ -12,7 +12,7 @@ settings! {
         inherit: Inherit = word("core"), Later;
         /// Variables that are inherited whatever else says no; `*` matches anything.
         include: Vec<String> = names(), Each;
-        /// Variables that are dropped, besides secrets and loader variables.
+        /// Variables that are dropped, besides secrets and what makes programs load or run something.
         exclude: Vec<String> = names(), Never;
         /// Variables that are set to a value of their own.
         set: BTreeMap<String, String> = table(), LoaderNames;

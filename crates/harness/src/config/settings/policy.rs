@@ -2,35 +2,31 @@
 
 use std::path::{Path, PathBuf};
 
-use ringfence_policy::permissions::{
-    DEFAULT_DENIED_IN_HOME, DEFAULT_DENIED_IN_SYSTEM, DEFAULT_PROTECTED, Hold, START_UP_IN_HOME,
-    START_UP_IN_ROOTS, SandboxPolicy, start_up_paths,
-};
+use ringfence_policy::permissions::SandboxPolicy;
+use ringfence_policy::sensitive::path::{Base, Writing, denied, kept, protected_in_roots};
 
 use super::sandbox::SandboxConfig;
 
 impl SandboxConfig {
     /// The policy for commands in this workspace, with all defaults in place.
     pub fn policy(&self, workspace: &Path, home: Option<&Path>) -> SandboxPolicy {
-        let in_home = |names: &[&str]| -> Vec<PathBuf> {
-            home.map(|home| names.iter().map(|name| home.join(name)).collect())
+        let in_home = |names: &mut dyn Iterator<Item = &str>| -> Vec<PathBuf> {
+            home.map(|home| names.map(|name| home.join(name)).collect())
                 .unwrap_or_default()
         };
         let mut writable_roots = vec![workspace.to_owned()];
         add_new(&mut writable_roots, &self.writable_roots);
-        let mut denied_reads = in_home(DEFAULT_DENIED_IN_HOME);
-        denied_reads.extend(DEFAULT_DENIED_IN_SYSTEM.iter().map(PathBuf::from));
+        let mut denied_reads = in_home(&mut denied(Base::Home));
+        denied_reads.extend(denied(Base::System).map(PathBuf::from));
         denied_reads.retain(|path| !self.allowed_reads.contains(path));
         add_new(&mut denied_reads, &self.denied_reads);
-        let mut protected_paths: Vec<PathBuf> =
-            DEFAULT_PROTECTED.iter().map(PathBuf::from).collect();
-        let start_up = |hold| start_up_paths(START_UP_IN_HOME, hold).collect::<Vec<_>>();
-        protected_paths.extend(in_home(&start_up(Hold::WhenAbsent)));
+        let mut protected_paths: Vec<PathBuf> = protected_in_roots().map(PathBuf::from).collect();
+        protected_paths.extend(in_home(&mut kept(Base::Home, Writing::Protected)));
         protected_paths.retain(|path| !self.unprotected_paths.contains(path));
         add_new(&mut protected_paths, &self.protected_paths);
-        let in_roots = start_up_paths(START_UP_IN_ROOTS, Hold::WhenThere).map(PathBuf::from);
+        let in_roots = kept(Base::Root, Writing::Watched).map(PathBuf::from);
         let mut watched_paths: Vec<PathBuf> = in_roots.collect();
-        watched_paths.extend(in_home(&start_up(Hold::WhenThere)));
+        watched_paths.extend(in_home(&mut kept(Base::Home, Writing::Watched)));
         let is_lifted = |path: &PathBuf| {
             let in_roots = writable_roots.iter().map(|root| root.join(path));
             let lifted = |path: &PathBuf| self.unprotected_paths.contains(path);

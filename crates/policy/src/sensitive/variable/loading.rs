@@ -1,0 +1,34 @@
+//! What the loader and libraries load into programs.
+
+use super::{
+    Passing::{Dropped, WithAll},
+    Project::MayNotSet,
+    Setting::Asked,
+    VariableRow,
+};
+
+#[rustfmt::skip]
+pub(super) const TABLE: &[VariableRow] = &[
+    VariableRow { setting: Asked, passing: Dropped, project: MayNotSet,
+        reason: "the loader loads other libraries", names: "LD_* DYLD_* _RLD* LIBPATH SHLIB_PATH GLIBC_TUNABLES" },
+    VariableRow { setting: Asked, passing: Dropped, project: MayNotSet,
+        reason: "the C library loads modules or files from elsewhere", names: "
+        GCONV_PATH LOCPATH NLSPATH GETCONF_DIR MALLOC_TRACE HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_HOST_CONF RESOLV_ADD_TRIM_DOMAINS
+        RESOLV_OVERRIDE_TRIM_DOMAINS RESOLV_MULTI RESOLV_REORDER RESOLV_SPOOF_CHECK TZDIR NIS_PATH TERMINFO TERMINFO_DIRS TERMCAP TERMPATH
+        LD_LIBRARY_PATH_32 LD_LIBRARY_PATH_64 FAKECHROOT_* NSS_WRAPPER_*" },
+    VariableRow { setting: Asked, passing: Dropped, project: MayNotSet,
+        reason: "a library of ciphers or logins loads modules, or writes down keys", names: "
+        OPENSSL_CONF OPENSSL_CONF_INCLUDE OPENSSL_ENGINES OPENSSL_MODULES GNUTLS_SYSTEM_PRIORITY_FILE SSLKEYLOGFILE KRB5_CONFIG KRB5_KTNAME
+        KRB5CCNAME SASL_PATH SASL_CONF_PATH LDAPCONF LDAPRC PKCS11_PROVIDER SOFTHSM2_CONF" },
+    VariableRow { setting: Asked, passing: Dropped, project: MayNotSet,
+        reason: "a library for windows, pictures, sound or data loads plug-ins", names: "
+        GTK_MODULES GTK_PATH GTK_EXE_PREFIX GTK_IM_MODULE_FILE GDK_PIXBUF_MODULE_FILE GDK_PIXBUF_MODULEDIR GIO_EXTRA_MODULES GIO_MODULE_DIR
+        GI_TYPELIB_PATH QT_PLUGIN_PATH QT_QPA_PLATFORM_PLUGIN_PATH QML_IMPORT_PATH QML2_IMPORT_PATH QTWEBENGINEPROCESS_PATH LIBGL_DRIVERS_PATH
+        LIBVA_DRIVERS_PATH VDPAU_DRIVER_PATH __EGL_VENDOR_LIBRARY_FILENAMES __EGL_VENDOR_LIBRARY_DIRS VK_ICD_FILENAMES VK_DRIVER_FILES VK_LAYER_PATH
+        VK_ADD_LAYER_PATH VK_ADD_DRIVER_FILES OCL_ICD_VENDORS OCL_ICD_FILENAMES ALSA_CONFIG_PATH ALSA_PLUGIN_DIR GST_PLUGIN_* GST_REGISTRY* LADSPA_PATH
+        LV2_PATH DSSI_PATH MAGICK_CONFIGURE_PATH MAGICK_CODER_MODULE_PATH MAGICK_FILTER_MODULE_PATH MAGICK_HOME GS_LIB GS_OPTIONS GDAL_DRIVER_PATH
+        HDF5_PLUGIN_PATH BABL_PATH GEGL_PATH GVBINDIR XLOCALEDIR XENVIRONMENT XAPPLRESDIR XUSERFILESEARCHPATH XFILESEARCHPATH
+        FREI0R_PATH SDL_DYNAMIC_API MESA_LOADER_DRIVER_OVERRIDE" },
+    VariableRow { setting: Asked, passing: WithAll, project: MayNotSet,
+        reason: "it says where settings and data of programs are looked for", names: "XDG_CONFIG_DIRS XDG_DATA_DIRS FONTCONFIG_FILE FONTCONFIG_PATH" },
+];
