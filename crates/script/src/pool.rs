@@ -51,6 +51,8 @@ pub struct PoolConfig {
     pub recycle_after: u64,
     /// What bounds every run.
     pub limits: RunLimits,
+    /// The time zone of dates, as `TZ` has it; the machine's if absent.
+    pub time_zone: Option<String>,
 }
 
 impl Default for PoolConfig {
@@ -62,6 +64,7 @@ impl Default for PoolConfig {
             concurrent: 64,
             recycle_after: 10_000,
             limits: RunLimits::default(),
+            time_zone: None,
         }
     }
 }
@@ -334,7 +337,7 @@ impl Inner {
             .env_clear()
             .stdin(Stdio::from(control));
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        if let Some(zone) = std::env::var_os("TZ") {
+        if let Some(zone) = &self.config.time_zone {
             command.env("TZ", zone);
         }
         Ok((path.display().to_string(), command))

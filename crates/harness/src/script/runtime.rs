@@ -36,6 +36,7 @@ impl Engine {
             } else {
                 1
             },
+            time_zone: self.time_zone.clone(),
             ..PoolConfig::default()
         }
     }
