@@ -3,7 +3,7 @@
 //! The examples do what they say: each runs in a process of its own, and what it prints is compared. What
 //! an engine holds that is opened with little is in `builder`.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::needless_raw_string_hashes, missing_docs)]
 
 #[allow(dead_code, reason = "it has a main function of its own")]
 #[path = "../../examples/agent_loop.rs"]
