@@ -6,19 +6,14 @@
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its table")]
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Instant;
 
+use ringfence::Engine;
 use ringfence::approval::Scripted;
-use ringfence::config::Config;
-use ringfence::jail::WardenProgram;
-use ringfence::policy::ruleset::RuleSet;
 use ringfence::session::detect_shell;
-use ringfence::{Engine, EngineOptions};
 use ringfence_bench::contest::{self, Contender, Times, Trouble, Turn, ratio};
 use ringfence_bench::target::{Bound, Target};
 use ringfence_bench::venue::{self, Venue};
@@ -170,23 +165,8 @@ fn walk(folder: &Path) -> Result<usize, Trouble> {
 }
 
 fn open(workspace: &Path) -> Result<Engine, Trouble> {
-    Ok(Engine::open(EngineOptions {
-        workspace: workspace.to_path_buf(),
-        home: None,
-        environment: BTreeMap::new(),
-        config: Config::default(),
-        rules: RuleSet::default(),
-        rules_file: None,
-        shell: detect_shell(Some(Path::new("/bin/sh")), 0, None)?,
-        audit: None,
-        scratch: None,
-        journals: None,
-        marks: Some(std::env::temp_dir().join("ringfence-bench-marks")),
-        launches: ringfence_jail::Launches::Many,
-        approver: Arc::new(Scripted::ApproveAll),
-        events: ringfence::event::nowhere(),
-        warden: WardenProgram::ThisProgram,
-        private: Vec::new(),
-        front: "bench",
-    })?)
+    Ok(Engine::builder(workspace)
+        .shell(detect_shell(Some(Path::new("/bin/sh")), 0, None)?)
+        .approver(Scripted::ApproveAll)
+        .open()?)
 }

@@ -6,24 +6,21 @@
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its table")]
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, StreamExt};
+use ringfence::Engine;
 use ringfence::approval::Scripted;
 use ringfence::config::{Config, ScriptMode};
-use ringfence::policy::ruleset::RuleSet;
 use ringfence::script::ScriptRequest;
 use ringfence::session::detect_shell;
-use ringfence::{Engine, EngineOptions};
 use ringfence_bench::contest::{self, Contender, Times, Trouble};
 use ringfence_bench::fenced::Fenced;
 use ringfence_bench::target::{Bound, Target};
 use ringfence_bench::venue::{self, Venue};
-use ringfence_jail::{Input, Io, WardenProgram};
+use ringfence_jail::{Input, Io};
 use tokio::runtime::Runtime;
 
 const JOB: &str = "/bin/true";
@@ -115,23 +112,11 @@ fn script(runtime: &Runtime, engine: &Engine, source: &str) -> Result<Duration, 
 fn engine(workspace: &Path) -> Result<Engine, Trouble> {
     let mut config = Config::default();
     config.script.mode = ScriptMode::Enabled;
-    Ok(Engine::open(EngineOptions {
-        workspace: workspace.to_owned(),
-        home: std::env::home_dir(),
-        environment: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
-        config,
-        rules: RuleSet::default(),
-        rules_file: None,
-        shell: detect_shell(Some(Path::new("/bin/sh")), 0, None)?,
-        audit: None,
-        scratch: None,
-        journals: None,
-        marks: Some(std::env::temp_dir().join("ringfence-bench-marks")),
-        launches: ringfence_jail::Launches::Many,
-        approver: Arc::new(Scripted::ApproveAll),
-        events: ringfence::event::nowhere(),
-        warden: WardenProgram::ThisProgram,
-        private: Vec::new(),
-        front: "bench",
-    })?)
+    Ok(Engine::builder(workspace)
+        .environment([("PATH", "/usr/bin:/bin")])
+        .home(std::env::home_dir().unwrap_or_default())
+        .config(config)
+        .shell(detect_shell(Some(Path::new("/bin/sh")), 0, None)?)
+        .approver(Scripted::ApproveAll)
+        .open()?)
 }

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use ringfence::jail::Process;
 use ringfence::output::{Stream, Transcript};
-use ringfence::{
-    Cancel, Driven, Execution, Latch, OnTimeout, Outside, Running, Stopwatch, Timing, drive,
-};
+use ringfence::testing::{Driven, OnTimeout, Outside, Running, Timing, drive};
+use ringfence::{Cancel, Execution, Latch, Stopwatch};
 
 use crate::contest::Trouble;
 

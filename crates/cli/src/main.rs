@@ -9,7 +9,6 @@ mod period;
 mod prompt;
 mod reveal;
 mod terminal;
-mod trust;
 mod verb;
 
 use std::process::ExitCode;

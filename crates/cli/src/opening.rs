@@ -7,24 +7,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use ringfence::Engine;
 use ringfence::approval::{Approver, Scripted};
-use ringfence::audit::{AuditLog, AuditPlace, Redactor, SystemClock};
-use ringfence::config::{
-    self, Config, FlagValue, ProjectLayer, Resolved, ScriptMode, Sources, Trust, Value,
-};
-use ringfence::event::EventSink;
+use ringfence::audit::AuditPlace;
+use ringfence::config::{self, Config, FlagValue, Resolved, ScriptMode, Sources, Trust, Value};
+use ringfence::event::{self, Listener};
 use ringfence::jail::{Launches, WardenProgram};
 use ringfence::policy::rule::Layer;
 use ringfence::policy::ruleset::RuleSet;
 use ringfence::project::{self, Project};
 use ringfence::rules;
-use ringfence::session::detect_shell;
-use ringfence::{Engine, EngineOptions};
+use ringfence::trust::TrustStore;
 
 use crate::arguments::{Approve, Common};
 use crate::paint;
 use crate::prompt::TerminalApprover;
-use crate::trust;
 
 /// Where things live.
 pub(crate) struct Places {
@@ -89,7 +86,7 @@ impl Places {
                 .config_home
                 .as_ref()
                 .and_then(|home| existing(home.join("config.toml"))),
-            projects: self.project_layers()?,
+            projects: self.trust_store().layers(&self.projects)?,
             workspace: self.workspace.clone(),
             home: self.home.clone(),
             environment: self.environment.clone(),
@@ -124,7 +121,7 @@ impl Places {
             }
         }
         for project in &self.projects {
-            let layer = match self.trust(project)? {
+            let layer = match self.trust_store().trust(project)? {
                 Trust::Trusted => Layer::Project,
                 Trust::Untrusted => Layer::UntrustedProject,
             };
@@ -134,21 +131,6 @@ impl Places {
         Ok(all)
     }
 
-    /// The configuration of each project.
-    fn project_layers(&self) -> Result<Vec<ProjectLayer>> {
-        let mut layers = Vec::new();
-        for project in &self.projects {
-            if let Some(text) = &project.config {
-                layers.push(ProjectLayer {
-                    file: project.path(project::CONFIG),
-                    text: text.clone(),
-                    trust: self.trust(project)?,
-                });
-            }
-        }
-        Ok(layers)
-    }
-
     /// The user's own rules.
     pub(crate) fn user_rules(&self) -> Option<PathBuf> {
         self.config_home
@@ -156,12 +138,10 @@ impl Places {
             .map(|home| home.join("rules.toml"))
     }
 
-    /// Whether the user trusts what a project brings, as it is now.
-    pub(crate) fn trust(&self, project: &Project) -> Result<Trust> {
-        match &self.state_home {
-            Some(state) if trust::is_trusted(state, project)? => Ok(Trust::Trusted),
-            _ => Ok(Trust::Untrusted),
-        }
+    /// The projects that the user trusts: none where there is no place to remember them.
+    pub(crate) fn trust_store(&self) -> TrustStore {
+        let state = self.state_home.as_deref();
+        state.map_or_else(TrustStore::nowhere, TrustStore::in_state)
     }
 
     /// Where sessions keep track of the names that they hold.
@@ -175,15 +155,8 @@ impl Places {
             "there is no place for the audit log: set HOME or RINGFENCE_STATE_HOME, or switch \
              it off with `audit.enabled = false`",
         )?;
-        let dir = config
-            .audit
-            .dir
-            .clone()
-            .unwrap_or_else(|| state.join("audit"));
-        Ok(AuditPlace {
-            dir,
-            state_dir: state.join("audit-state"),
-        })
+        let dir = config.audit.dir.as_deref();
+        Ok(AuditPlace::in_state(&state, dir))
     }
 }
 
@@ -278,20 +251,19 @@ enum Recorded {
 }
 
 /// Opens an engine.
-pub(crate) fn open(common: &Common, caller: Caller, events: EventSink) -> Result<Engine> {
-    open_with(common, caller, events, Recorded::Yes)
+pub(crate) fn open(common: &Common, caller: Caller, listener: Arc<dyn Listener>) -> Result<Engine> {
+    open_with(common, caller, listener, Recorded::Yes)
 }
 
 /// Opens an engine that only looks: nothing is run or recorded.
 pub(crate) fn open_to_look(common: &Common) -> Result<Engine> {
-    let nowhere = ringfence::event::nowhere();
-    open_with(common, Caller::Model, nowhere, Recorded::No)
+    open_with(common, Caller::Model, event::nowhere(), Recorded::No)
 }
 
 fn open_with(
     common: &Common,
     caller: Caller,
-    events: EventSink,
+    listener: Arc<dyn Listener>,
     recorded: Recorded,
 ) -> Result<Engine> {
     // First, while there is little to copy; it gets ready while the rest is read.
@@ -309,63 +281,39 @@ fn open_with(
     if resolved.is_default("script.mode") {
         config.script.mode = ScriptMode::Enabled;
     }
-    let audit = if config.audit.enabled && recorded == Recorded::Yes {
-        Some(open_audit(&places, &config)?)
-    } else {
-        None
-    };
-    let shell = detect_shell(
-        config.shell.path.as_deref(),
-        own_uid(),
-        places.environment.get("SHELL").map(String::as_str),
-    )?;
-    let private = [&places.config_home, &places.state_home, &config.audit.dir]
-        .into_iter()
-        .flatten()
-        .cloned();
-    let engine = Engine::open(EngineOptions {
-        rules: places.rules()?,
-        rules_file: places.user_rules(),
-        marks: places.marks(),
+    let mut builder = Engine::builder(&places.workspace)
+        .rules(places.rules()?)
         // A person's verb runs one command; a model's call may run many.
-        launches: match caller {
+        .launches(match caller {
             Caller::Person => Launches::One,
             Caller::Model => Launches::Many,
-        },
-        private: private.collect(),
-        scratch: places.cache_home.map(|cache| {
-            cache
-                // Whoever knows no name in it finds none.
-                .join("outputs-by-name")
-                .join(ringfence::identifier::random("out"))
-        }),
-        journals: places
-            .state_home
-            .filter(|_| recorded == Recorded::Yes)
-            .map(|state| state.join("patches")),
-        workspace: places.workspace,
-        home: places.home,
-        environment: places.environment,
-        config,
-        shell,
-        audit,
-        approver: approver(common.approve),
-        events,
-        warden,
-        front: "cli",
-    })?;
-    Ok(engine)
-}
-
-fn open_audit(places: &Places, config: &Config) -> Result<AuditLog> {
-    let place = places.audit_place(config)?;
-    let secrets = Redactor::knowing_secrets_of(
-        places
-            .environment
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str())),
-    );
-    Ok(AuditLog::open(&place, SystemClock)?.with_redactor(secrets))
+        })
+        .shared_approver(approver(common.approve))
+        .shared_listener(listener)
+        .warden(warden)
+        .front("cli");
+    if recorded == Recorded::No {
+        builder = builder.to_look();
+    } else if config.audit.enabled {
+        // There has to be a place for it.
+        places.audit_place(&config)?;
+    }
+    builder = builder.config(config);
+    if let Some(file) = places.user_rules() {
+        builder = builder.rules_file(file);
+    }
+    if let Some(folder) = places.config_home {
+        builder = builder.private(folder);
+    }
+    if let Some(folder) = places.state_home {
+        builder = builder.state(folder);
+    }
+    if let Some(folder) = places.cache_home {
+        // Whoever knows no name in it finds none.
+        let name = ringfence::identifier::random("out");
+        builder = builder.outputs(folder.join("outputs-by-name").join(name));
+    }
+    Ok(builder.environment(places.environment).open()?)
 }
 
 fn approver(approve: Approve) -> Arc<dyn Approver> {
@@ -376,8 +324,4 @@ fn approver(approve: Approve) -> Arc<dyn Approver> {
         }),
         Approve::Ask => Arc::new(TerminalApprover::default()),
     }
-}
-
-fn own_uid() -> u32 {
-    rustix::process::geteuid().as_raw()
 }

@@ -207,7 +207,7 @@ async fn what_takes_too_long_goes_on_in_the_background_where_configured() {
 async fn whoever_watches_can_move_a_long_command() {
     let place = Place::new();
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
-    let events = {
+    let listener = {
         let told = Arc::clone(&told);
         Arc::new(move |event: &Event<'_>| {
             let mut told = told.lock().unwrap();
@@ -226,7 +226,7 @@ async fn whoever_watches_can_move_a_long_command() {
         })
     };
     let opening = Opening {
-        events,
+        listener,
         ..Opening::default()
     };
     let engine = opening.engine(&place, &place.work());

@@ -147,7 +147,7 @@ async fn a_process_that_is_written_to_does_not_give_way() {
 async fn a_call_that_is_dropped_or_cancelled_anywhere_leaves_nothing() {
     let place = Place::new();
     let begun: Arc<Mutex<i64>> = Arc::default();
-    let events = {
+    let listener = {
         let begun = Arc::clone(&begun);
         Arc::new(move |event: &Event<'_>| match event {
             Event::Begin { .. } => *begun.lock().unwrap() += 1,
@@ -156,7 +156,7 @@ async fn a_call_that_is_dropped_or_cancelled_anywhere_leaves_nothing() {
         })
     };
     let opening = Opening {
-        events,
+        listener,
         ..Opening::default()
     };
     let engine = opening.engine(&place, &place.work());

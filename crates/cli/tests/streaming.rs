@@ -24,7 +24,7 @@ enum Told {
 
 fn listening(place: &Place, max_deltas: u64) -> (Engine, Arc<Mutex<Vec<Told>>>) {
     let told: Arc<Mutex<Vec<Told>>> = Arc::default();
-    let events = {
+    let listener = {
         let told = Arc::clone(&told);
         Arc::new(move |event: &Event<'_>| {
             let new = match event {
@@ -38,7 +38,7 @@ fn listening(place: &Place, max_deltas: u64) -> (Engine, Arc<Mutex<Vec<Told>>>) 
         })
     };
     let mut opening = Opening {
-        events,
+        listener,
         ..Opening::default()
     };
     opening.config.output.max_deltas = max_deltas;

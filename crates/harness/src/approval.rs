@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use ringfence_policy::settle::Answer;
 use ringfence_policy::verdict::{Grounds, Question};
@@ -9,13 +10,89 @@ use ringfence_policy::verdict::{Grounds, Question};
 /// An answer that is still awaited.
 pub type Awaited<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 
+/// An answer, and who gave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// The answer.
+    pub answer: Answer,
+    /// The name of the approver.
+    pub by: &'static str,
+}
+
 /// Somebody who answers questions.
+///
+/// One that has no opinion answers [`Answer::NobodyToAsk`] with a word why: the next of a
+/// [`Chain`] is asked then, and where there is none it is a no.
 pub trait Approver: Send + Sync {
     /// Who this is, for the audit log.
     fn name(&self) -> &'static str;
 
     /// Answers a question. The engine puts a limit on the time that this takes.
     fn ask<'a>(&'a self, question: &'a Question, grounds: &'a Grounds) -> Awaited<'a>;
+
+    /// Answers a question and says who did, which matters where one approver stands for several.
+    fn answer<'a>(
+        &'a self,
+        question: &'a Question,
+        grounds: &'a Grounds,
+    ) -> Pin<Box<dyn Future<Output = Answered> + Send + 'a>> {
+        Box::pin(async move {
+            Answered {
+                answer: self.ask(question, grounds).await,
+                by: self.name(),
+            }
+        })
+    }
+}
+
+/// Several approvers: each is asked where those before could ask nobody. They share the time that
+/// a question has.
+#[derive(Clone, Default)]
+pub struct Chain(Vec<Arc<dyn Approver>>);
+
+impl Chain {
+    /// A chain of these, the first first.
+    pub fn of(approvers: Vec<Arc<dyn Approver>>) -> Self {
+        Self(approvers)
+    }
+
+    /// The same with another at its end.
+    #[must_use]
+    pub fn then(mut self, approver: impl Approver + 'static) -> Self {
+        self.0.push(Arc::new(approver));
+        self
+    }
+}
+
+impl Approver for Chain {
+    fn name(&self) -> &'static str {
+        "chain"
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question, grounds: &'a Grounds) -> Awaited<'a> {
+        Box::pin(async move { self.answer(question, grounds).await.answer })
+    }
+
+    fn answer<'a>(
+        &'a self,
+        question: &'a Question,
+        grounds: &'a Grounds,
+    ) -> Pin<Box<dyn Future<Output = Answered> + Send + 'a>> {
+        Box::pin(async move {
+            let mut nobody = Answered {
+                answer: Answer::NobodyToAsk("there is no approver".to_owned()),
+                by: self.name(),
+            };
+            for approver in &self.0 {
+                let answered = approver.answer(question, grounds).await;
+                if !matches!(answered.answer, Answer::NobodyToAsk(_)) {
+                    return answered;
+                }
+                nobody = answered;
+            }
+            nobody
+        })
+    }
 }
 
 /// An approver that follows a script instead of asking anybody.

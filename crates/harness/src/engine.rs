@@ -2,7 +2,9 @@
 //!
 //! judge → ask → settle → record → launch → drive → record → (denied? ask again, once)
 
+mod advisers;
 mod announce;
+mod builder;
 mod connections;
 mod desk;
 mod execute;
@@ -11,85 +13,37 @@ mod keep;
 mod record;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ringfence_confine::account;
-use ringfence_jail::net::Terminator;
-use ringfence_jail::{Launches, Session as Jail, SessionOptions, TerminalSize, WardenProgram};
+use ringfence_jail::{Session as Jail, TerminalSize};
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Shell};
-use ringfence_policy::judge::Escalation;
 use ringfence_policy::permissions::{ApprovalPolicy, SandboxPolicy};
-use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::verdict::{Denial as Refusal, DenialCode, Judgement};
 use ringfence_policy::{Ground, Verdict};
-use ringfence_script::{ScriptRuntime as Runtime, WORKER_ARGUMENT, WorkerProgram};
+use ringfence_script::{ScriptRuntime as Runtime, WorkerProgram};
 use tokio::sync::mpsc;
 
-use crate::approval::Approver;
-use crate::audit::{self, AuditLog, CallId, SessionId};
-use crate::config::{Backend, Config, Degraded};
+use crate::audit::{self, CallId};
+use crate::config::Config;
 use crate::denial::{Denial, DenialKind};
 use crate::error::CallError;
-use crate::event::EventSink;
 use crate::execution::{Cancel, Ending, Execution, Latch, Stopwatch, Typed};
 use crate::limit::LimitHit;
-use crate::network::{self, Injections, SessionNetwork};
-use crate::output::{Captured, Stream};
-use crate::registry::{Registry, RegistryLimits, TaskId};
+use crate::network::SessionNetwork;
+use crate::output::{Captured, OutputProcessor, Stream};
+use crate::registry::{Registry, TaskId};
 use crate::script::ScriptPlace;
 use crate::search::Catalogue;
-use crate::session::{base_environment, owned_by_the_user};
 pub(crate) use announce::Announced;
 pub(crate) use desk::Desk;
 pub(crate) use execute::Findings;
 pub(crate) use keep::Again;
 
+pub use builder::EngineBuilder;
 pub use record::subject;
-
-/// What a front end hands over to open an engine. The library looks nothing of this up itself.
-pub struct EngineOptions {
-    /// The folder that the work is about. Absolute.
-    pub workspace: PathBuf,
-    /// The user's home folder.
-    pub home: Option<PathBuf>,
-    /// The environment of the harness.
-    pub environment: BTreeMap<String, String>,
-    /// The configuration.
-    pub config: Config,
-    /// The rules, of all layers.
-    pub rules: RuleSet,
-    /// The file that approved rules are added to; they hold for the session only if absent.
-    pub rules_file: Option<PathBuf>,
-    /// The user's shell.
-    pub shell: Shell,
-    /// Where the record goes; nowhere if absent.
-    pub audit: Option<AuditLog>,
-    /// Where long output goes. Removed with the engine.
-    pub scratch: Option<PathBuf>,
-    /// Where patches are written down while they are applied; there are none if absent. One that
-    /// commands can reach would let them have files changed: use a folder that is also private.
-    pub journals: Option<PathBuf>,
-    /// Where sessions keep track of the names that they hold in people's folders. All that may work in
-    /// the same folders should share it, and it must be out of reach of commands: use a folder that is
-    /// also private.
-    pub marks: Option<PathBuf>,
-    /// Who answers questions.
-    pub approver: Arc<dyn Approver>,
-    /// Who listens.
-    pub events: EventSink,
-    /// Who serves as warden.
-    pub warden: WardenProgram,
-    /// Folders of the harness's own that commands may neither read nor write.
-    pub private: Vec<PathBuf>,
-    /// How many commands are expected.
-    pub launches: Launches,
-    /// Which front end this is, for the audit log.
-    pub front: &'static str,
-}
 
 /// The one place where the steps meet.
 pub struct Engine {
@@ -107,6 +61,9 @@ pub struct Engine {
     pub(crate) jail: Jail,
     pub(crate) journals: Option<PathBuf>,
     pub(crate) catalogue: Catalogue,
+    pub(crate) processors: Vec<Arc<dyn OutputProcessor>>,
+    /// The time zone of scripts' dates.
+    pub(crate) time_zone: Option<String>,
     scratch: Option<PathBuf>,
 }
 
@@ -213,118 +170,9 @@ pub enum Done {
 }
 
 impl Engine {
-    /// Opens an engine.
-    pub fn open(options: EngineOptions) -> Result<Self, CallError> {
-        refuse_what_is_not_there(&options.config)?;
-        let mut sandbox = options
-            .config
-            .sandbox
-            .policy(&options.workspace, options.home.as_deref());
-        sandbox.denied_reads.extend(options.private);
-        // Where it lies in a writable root, nobody inside may make it one that can be listed.
-        let outputs = options.scratch.as_ref().and_then(|own| own.parent());
-        let roots = sandbox.effective_writable_roots();
-        let outputs = outputs.filter(|path| roots.iter().any(|root| path.starts_with(root)));
-        let outputs = outputs.map(Path::to_path_buf);
-        sandbox.protected_paths.extend(outputs);
-        let injections = Injections::read(&options.config.network, &options.environment)?;
-        let terminator = network::terminator(&options.config.network, &options.environment)?;
-        let mut rules = options.rules;
-        rules.extend(RuleSet::of(network::rules_of(&options.config.network)));
-        // Whatever serves as warden serves scripts too.
-        let worker = match &options.warden {
-            WardenProgram::ThisProgram | WardenProgram::Forked(_) => {
-                WorkerProgram::CurrentExecutable
-            }
-            WardenProgram::At(path) => WorkerProgram::Program {
-                path: path.clone(),
-                arguments: vec![WORKER_ARGUMENT.to_owned()],
-            },
-        };
-        let jail = Jail::open(SessionOptions {
-            program: options.warden,
-            workspace: options.workspace.clone(),
-            degraded: match options.config.sandbox.degraded {
-                Degraded::Refuse => ringfence_jail::Degraded::Refuse,
-                Degraded::Allow => ringfence_jail::Degraded::Allow,
-            },
-            backend: options.config.sandbox.backend.choice(),
-            container: options.config.sandbox.container(),
-            certificates: terminator.as_ref().map(Terminator::bundle),
-            unix_sockets: options.config.sandbox.unix_sockets.clone(),
-            marks: options.marks,
-            launches: options.launches,
-        })?;
-        let mut environment = base_environment(
-            &options.config.environment,
-            &options.environment,
-            account::own_uid(),
-            jail.uid(),
-        );
-        environment.retain(|name, _| !injections.uses(name));
-        let ground = Ground {
-            cwd: options.workspace.clone(),
-            workspace: options.workspace.clone(),
-            home: options.home,
-            writable: [sandbox.effective_writable_roots(), &[PathBuf::from("/tmp")]].concat(),
-            readable: options.config.sandbox.readable(&sandbox),
-        };
-        owned_by_the_user(&options.shell, &changeable(&ground))?;
-        let desk = Desk {
-            ground: ground.clone(),
-            sandbox,
-            limits: options.config.limits.clone(),
-            approval: options.config.approval.policy,
-            patience: options.config.approval.timeout,
-            escalation: if options.config.sandbox.allow_disable_sandbox {
-                Escalation::Askable
-            } else {
-                Escalation::Off
-            },
-            rules: RwLock::new(rules),
-            rules_file: options.rules_file,
-            remembered: Mutex::default(),
-            audit: options.audit,
-            approver: options.approver,
-            events: options.events,
-            session: SessionId(crate::identifier::random("ses")),
-            calls: AtomicU64::new(0),
-        };
-        desk.record(|| {
-            audit::Record::SessionStarted(audit::SessionStarted {
-                session: desk.session.clone(),
-                cwd: options.workspace,
-                sandbox: desk.sandbox.mode.to_string(),
-                approval: desk.approval.to_string(),
-                front: options.front.to_owned(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-            })
-        })?;
-        let desk = Arc::new(desk);
-        let engine = Self {
-            network: Arc::new(SessionNetwork::new(
-                Arc::clone(&desk),
-                &options.config.network,
-                injections,
-                terminator,
-            )),
-            ground,
-            registry: Arc::new(Registry::new(registry_limits(&options.config))),
-            config: options.config,
-            shell: options.shell,
-            environment,
-            login: tokio::sync::OnceCell::new(),
-            scripts: OnceLock::new(),
-            tool_scripts: OnceLock::new(),
-            worker,
-            desk,
-            jail,
-            journals: options.journals,
-            catalogue: Catalogue::default(),
-            scratch: options.scratch,
-        };
-        engine.recover_patches()?;
-        Ok(engine)
+    /// An engine in the making, for work in this folder.
+    pub fn builder(workspace: impl Into<PathBuf>) -> EngineBuilder {
+        EngineBuilder::new(workspace.into())
     }
 
     /// A new call.
@@ -496,42 +344,6 @@ impl How {
 fn changeable(ground: &Ground) -> Vec<PathBuf> {
     let workspace = std::iter::once(&ground.workspace);
     workspace.chain(&ground.writable).cloned().collect()
-}
-
-fn registry_limits(config: &Config) -> RegistryLimits {
-    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    RegistryLimits {
-        sessions: count(config.process.max),
-        warn_at: count(config.process.warn_at),
-        recent: count(config.process.keep_recent),
-        tasks: count(config.bash.max_background_tasks),
-        retention: config.bash.task_retention,
-        ended_tasks: count(config.bash.max_ended_tasks),
-    }
-}
-
-/// Settings that are known and not served yet are errors: never ignored, never replaced by less.
-fn refuse_what_is_not_there(config: &Config) -> Result<(), CallError> {
-    if config.sandbox.backend == Backend::None && config.sandbox.mode.is_fenced() {
-        return Err(ringfence_jail::LaunchError::NoFence.into());
-    }
-    let expose = &config.script.expose;
-    let not_there = [
-        (
-            expose.enable_http,
-            "script.expose.enable_http = true",
-            "let scripts run `curl` through `exec`",
-        ),
-        (
-            expose.enable_mcp,
-            "script.expose.enable_mcp = true",
-            "leave it off",
-        ),
-    ];
-    match not_there.into_iter().find(|(asked, ..)| *asked) {
-        Some((_, setting, instead)) => Err(CallError::NotAvailable { setting, instead }),
-        None => Ok(()),
-    }
 }
 
 impl Drop for Engine {

@@ -66,6 +66,17 @@ pub enum CallError {
         /// Why not.
         reason: io::Error,
     },
+    /// The folder for state that is used where none is named cannot be.
+    #[error(
+        "{} cannot be used: {reason}; name a state folder",
+        path.display()
+    )]
+    State {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        reason: io::Error,
+    },
     /// The shell is none of the machine's, or one that commands could change.
     #[error(transparent)]
     Shell(#[from] ShellError),
@@ -206,6 +217,7 @@ impl CallError {
             Self::EmptyCommand => "empty_command",
             Self::TimeoutTooLong { .. } => "timeout_too_long",
             Self::Workdir { .. } => "workdir_unusable",
+            Self::State { .. } => "state_unusable",
             Self::Shell(_) => "shell_not_allowed",
             Self::Cancelled => "cancelled",
             Self::Moved { .. } => "moved_to_background",

@@ -140,10 +140,28 @@ impl Tone {
     }
 }
 
-/// Where events go.
-pub type EventSink = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
+/// Somebody who is told what happens. It is called on the way of whatever happens: it must not
+/// wait, and what takes long belongs on a task of its own.
+pub trait Listener: Send + Sync {
+    /// Hears of something that happened.
+    fn hear(&self, event: &Event<'_>);
+}
 
-/// A sink that nobody listens to.
-pub fn nowhere() -> EventSink {
-    Arc::new(|_| {})
+impl<F: Fn(&Event<'_>) + Send + Sync> Listener for F {
+    fn hear(&self, event: &Event<'_>) {
+        self(event);
+    }
+}
+
+/// A listener that makes nothing of it.
+pub fn nowhere() -> Arc<dyn Listener> {
+    Arc::new(|_: &Event<'_>| {})
+}
+
+/// Where events go.
+pub(crate) type EventSink = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
+
+/// A sink that all of these hear.
+pub(crate) fn all(listeners: Vec<Arc<dyn Listener>>) -> EventSink {
+    Arc::new(move |event| listeners.iter().for_each(|listener| listener.hear(event)))
 }

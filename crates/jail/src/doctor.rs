@@ -10,7 +10,7 @@ use ringfence_policy::permissions::{Limits, SandboxMode, SandboxPolicy};
 use serde::Serialize;
 
 use crate::backend::guarantee::{GUARANTEES, Guarantee, Holding};
-use crate::backend::{Backend, bubblewrap, container, native};
+use crate::backend::{Backend, SearchPath, bubblewrap, container, native};
 use crate::error::LaunchError;
 use crate::line::WardenProgram;
 use crate::plan;
@@ -67,8 +67,8 @@ pub struct BackendFinding {
     pub cost_micros: Option<u64>,
 }
 
-/// Tries every backend.
-pub async fn backends() -> Vec<BackendFinding> {
+/// Tries every backend, with the programs of these folders.
+pub async fn backends(programs: &SearchPath) -> Vec<BackendFinding> {
     let native = match try_world(true).await {
         Ok((cost, _)) => backend(
             Backend::Native,
@@ -86,11 +86,12 @@ pub async fn backends() -> Vec<BackendFinding> {
             )
         },
     };
-    let bubblewrap = match try_bubblewrap().await {
+    let bubblewrap = match try_bubblewrap(programs).await {
         Ok((version, cost)) => backend(Backend::Bubblewrap, State::Available, version, Some(cost)),
         Err(why) => backend(Backend::Bubblewrap, State::Optional, why.to_string(), None),
     };
-    let container = match tokio::task::spawn_blocking(container::look).await {
+    let programs = programs.clone();
+    let container = match tokio::task::spawn_blocking(move || container::look(&programs)).await {
         Ok(Ok(detail)) => backend(Backend::Container, State::Available, detail, None),
         Ok(Err(why)) => backend(Backend::Container, State::Optional, why.to_string(), None),
         Err(why) => backend(Backend::Container, State::Optional, why.to_string(), None),
@@ -130,8 +131,8 @@ fn lacking(of: impl Fn(&Guarantee) -> Holding) -> Vec<String> {
 }
 
 /// The version of `bwrap`, and what a session's namespaces by it cost.
-async fn try_bubblewrap() -> Result<(String, u64), LaunchError> {
-    let bwrap = bubblewrap::find()?;
+async fn try_bubblewrap(programs: &SearchPath) -> Result<(String, u64), LaunchError> {
+    let bwrap = bubblewrap::find(programs)?;
     let boot = Boot {
         world: World::Bubblewrap {
             bwrap: RawPath::from(bwrap.as_path()),

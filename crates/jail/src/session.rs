@@ -16,7 +16,7 @@ use tokio::net::unix::pipe;
 use tokio::sync::Mutex;
 
 use crate::backend::container::spec::Spec;
-use crate::backend::{Backend, Choice, ContainerOptions, Site, bubblewrap};
+use crate::backend::{Backend, Choice, ContainerOptions, SearchPath, Site, bubblewrap};
 use crate::error::LaunchError;
 use crate::git::{Mended, Setup};
 use crate::line::{self, Line, Stage, WardenProgram};
@@ -42,6 +42,8 @@ pub struct SessionOptions {
     pub backend: Choice,
     /// How the container backend works.
     pub container: ContainerOptions,
+    /// Where `bwrap`, `podman` and `docker` are looked for.
+    pub programs: SearchPath,
     /// The certificates that commands are to trust, as PEM, where they differ from the machine's.
     pub certificates: Option<Vec<u8>>,
     /// Sockets of the machine's, by their paths, that commands can connect to.
@@ -63,6 +65,7 @@ impl SessionOptions {
             degraded: Degraded::Refuse,
             backend: Choice::Auto,
             container: ContainerOptions::default(),
+            programs: SearchPath::default(),
             certificates: None,
             unix_sockets: Vec::new(),
             launches: Launches::Many,
@@ -400,7 +403,7 @@ impl Session {
         let site = match backend {
             Backend::Native => Site::Native(plan::world(sandbox, limits)),
             Backend::Bubblewrap => {
-                let bwrap = bubblewrap::find()?;
+                let bwrap = bubblewrap::find(&self.options.programs)?;
                 let world = plan::bubblewrap_world(&bwrap, sandbox, limits);
                 Site::Bubblewrap { bwrap, world }
             }

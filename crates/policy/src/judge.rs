@@ -7,6 +7,7 @@ mod connect;
 mod files;
 
 use crate::action::{Action, FenceRequest, RunCommand};
+use crate::advice::Advice;
 use crate::classify::{self, Class, Classification};
 use crate::ground::Ground;
 use crate::leave;
@@ -52,8 +53,17 @@ pub use connect::{judge_address, protocol_of_tunnel};
 
 /// Judges an action.
 pub fn judge(action: Action, bench: &Bench<'_>) -> Judgement {
+    judge_advised(action, bench, &Advice::default())
+}
+
+/// Judges an action about which others than the tables and the rules were heard.
+pub fn judge_advised(action: Action, bench: &Bench<'_>, advice: &Advice) -> Judgement {
+    advice.weigh(judge_by_rules(action, bench, advice), bench)
+}
+
+fn judge_by_rules(action: Action, bench: &Bench<'_>, advice: &Advice) -> Judgement {
     match action {
-        Action::RunCommand(command) => judge_command(command, bench),
+        Action::RunCommand(command) => judge_command(command, bench, advice),
         Action::ApplyPatch(patch) => files::judge_patch(patch, bench),
         Action::SearchFiles(search) => files::judge_search(search, bench),
         Action::Connect(connect) => connect::judge(connect, bench),
@@ -84,14 +94,21 @@ pub fn judge_retry(action: Action, denied: Vec<String>, bench: &Bench<'_>) -> Ve
     }
 }
 
-fn judge_command(command: RunCommand, bench: &Bench<'_>) -> Judgement {
+fn judge_command(command: RunCommand, bench: &Bench<'_>, advice: &Advice) -> Judgement {
     let facts = understood(&command);
     let mut found = classify::classify(&facts, bench.ground);
     if is_typed_into(&command) {
         found = classify::on_a_terminal(&facts, found);
     }
-    let Classification { class, reasons } = found;
-    let rule = bench.rules.decide(&facts, bench.ground, &command.tool);
+    let Classification { class, reasons } = found.advised(advice);
+    let mut rule = bench.rules.decide(&facts, bench.ground, &command.tool);
+    if let Some(rule) = &mut rule
+        && advice.worst() > rule.rest
+    {
+        // What leaves the fence is what nobody has anything against.
+        rule.rest = advice.worst();
+        rule.grant.fence = Fence::Fenced;
+    }
     let mut grounds = Grounds {
         class: Some(class),
         reasons,
@@ -100,8 +117,19 @@ fn judge_command(command: RunCommand, bench: &Bench<'_>) -> Judgement {
         because: String::new(),
         script: None,
     };
-    let verdict = decide(command, class, rule, bench, &mut grounds);
+    let mut verdict = decide(command, class, rule, bench, &mut grounds);
+    // A rule would not lift what was found: it is not offered.
+    if let Verdict::Ask(question) = &mut verdict
+        && !runs(advice.worst(), bench)
+    {
+        question.withdraw_proposals();
+    }
     Judgement { verdict, grounds }
+}
+
+/// Whether the table runs a command of a class.
+pub(crate) fn runs(class: Class, bench: &Bench<'_>) -> bool {
+    cell(class, bench.approval, bench.sandbox.mode) == Cell::Run
 }
 
 /// Whether a model types into the command: on a pipe `TERM` says that there is no terminal.

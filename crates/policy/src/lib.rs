@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod action;
+pub mod advice;
 pub mod classify;
 pub mod command_line;
 pub mod facts;

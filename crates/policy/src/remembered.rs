@@ -112,7 +112,7 @@ fn command_whole(print: &mut Fingerprint, command: &RunCommand) {
 }
 
 /// What a command text says.
-pub(crate) fn understood(command: &RunCommand) -> Facts {
+pub fn understood(command: &RunCommand) -> Facts {
     facts::understand(match &command.line {
         CommandLine::Argv(argv) => CommandText::Argv(argv),
         CommandLine::Shell { shell, text, .. } => CommandText::Shell {

@@ -113,6 +113,10 @@ impl Question {
         Self { proposals, ..self }
     }
 
+    pub(crate) fn withdraw_proposals(&mut self) {
+        self.proposals.clear();
+    }
+
     /// Rules that a yes could be kept as, from narrow to broad.
     pub fn proposals(&self) -> &[Proposal] {
         &self.proposals

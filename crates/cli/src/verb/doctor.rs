@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
+use ringfence::jail::SearchPath;
 use ringfence::jail::doctor::{self, Finding, State};
 use ringfence::script::{CodeOptions, Pool, PoolConfig};
 use serde_json::json;
@@ -57,7 +58,9 @@ pub(crate) async fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let started = Instant::now();
     let mut findings = doctor::examine().await;
     findings.push(script_worker().await);
-    let backends = doctor::backends().await;
+    let programs =
+        std::env::var("PATH").map_or_else(|_| SearchPath::default(), |path| SearchPath::of(&path));
+    let backends = doctor::backends(&programs).await;
     if arguments.json {
         paint::line(&serde_json::to_string_pretty(
             &json!({ "mechanisms": findings, "backends": backends }),

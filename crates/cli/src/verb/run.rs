@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Result;
-use ringfence::event::{Event, EventSink};
+use ringfence::event::{Event, Listener};
 use ringfence::policy::command_line::CommandLine;
 use ringfence::{Call, Cancel, Ending, Ends, How, Outcome, Tap};
 use rustix::process::Signal;
@@ -81,8 +81,8 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
 const LONG: Duration = Duration::from_secs(2);
 
 /// Passes on what no output says.
-pub(crate) fn remarks() -> EventSink {
-    Arc::new(|event| match event {
+pub(crate) fn remarks() -> Arc<dyn Listener> {
+    Arc::new(|event: &Event<'_>| match event {
         Event::Notice { text, .. } => paint::remark(text),
         Event::Progress { elapsed, lines, .. } if *elapsed >= LONG => {
             FLOOR.show_progress(*elapsed, *lines);

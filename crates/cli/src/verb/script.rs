@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use ringfence::config::ScriptMode;
 use ringfence::dialect::{ErrorCode, Item, Language, ScriptToolCallOutput};
-use ringfence::event::{Event, EventSink, Tone};
+use ringfence::event::{Event, Listener, Tone};
 use ringfence::script::ScriptRequest;
 use ringfence::{Call, Cancel};
 
@@ -95,8 +95,8 @@ fn read(file: &str) -> Result<String> {
 }
 
 /// Tells what the script does as it does it.
-pub(crate) fn live() -> EventSink {
-    Arc::new(|event| match event {
+pub(crate) fn live() -> Arc<dyn Listener> {
+    Arc::new(|event: &Event<'_>| match event {
         Event::Begin { tool, command, .. } if tool != "run_script" => {
             paint::aside(&format!("▸ {tool} {command}"));
         }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use ringfence::audit::CallId;
-use ringfence::event::{Event, EventSink};
+use ringfence::event::{Event, Listener};
 use ringfence::{Call, CallError, Engine, Latch};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -214,9 +214,9 @@ impl Client {
     }
 
     /// A sink that tells the client.
-    fn listener(self: &Arc<Self>) -> EventSink {
+    fn listener(self: &Arc<Self>) -> Arc<dyn Listener> {
         let client = Arc::clone(self);
-        Arc::new(move |event| {
+        Arc::new(move |event: &Event<'_>| {
             let open = client.open.lock().unwrap_or_else(PoisonError::into_inner);
             let about = open.ids.iter().rev().find(|(call, _)| call == event.call());
             let Some((_, id)) = about.cloned() else {

@@ -8,7 +8,6 @@ use ringfence::config::Trust;
 use crate::opening::Places;
 use crate::paint;
 use crate::reveal;
-use crate::trust;
 
 /// Arguments of `trust`.
 #[derive(Debug, clap::Args)]
@@ -36,16 +35,17 @@ pub(crate) struct Arguments {
 
 pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let places = Places::find(arguments.cwd.as_deref())?;
-    let state = places
+    places
         .state_home
         .as_ref()
         .context("there is no place to remember trust: set HOME or RINGFENCE_STATE_HOME")?;
+    let trusted = places.trust_store();
     // The nearest project is the one that is meant: those around it have folders of their own.
     let nearest = places.projects.last();
     let root = nearest.map_or(&places.workspace, |project| &project.root);
     let shown = reveal::line(&root.display().to_string());
     if arguments.revoke {
-        let what = if trust::revoke(state, root)? {
+        let what = if trusted.revoke(root)? {
             "is no longer trusted"
         } else {
             "was not trusted"
@@ -67,14 +67,14 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     if arguments.yes {
-        trust::grant(state, project)?;
+        trusted.grant(project)?;
         // What was trusted must be right: a mistake in it is told now, not at the next command.
         places.resolve(Vec::new())?;
         places.rules()?;
         paint::line(&format!("{shown} is trusted as it is now"));
         return Ok(ExitCode::SUCCESS);
     }
-    if places.trust(project)? == Trust::Trusted {
+    if trusted.trust(project)? == Trust::Trusted {
         paint::line("trusted as it is now");
     } else {
         for refused in &places.resolve(Vec::new())?.refused {

@@ -1,17 +1,16 @@
 //! An engine as a front end would open it, with the built program as warden.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ringfence::approval::{Approver, Scripted};
 use ringfence::config::Config;
-use ringfence::event::EventSink;
+use ringfence::event::Listener;
 use ringfence::jail::WardenProgram;
 use ringfence::policy::rule::Layer;
 use ringfence::policy::ruleset::RuleSet;
 use ringfence::session::detect_shell;
-use ringfence::{CallError, Engine, EngineOptions};
+use ringfence::{CallError, Engine};
 use serde_json::Value;
 
 use super::{Place, RINGFENCE};
@@ -20,7 +19,7 @@ use super::{Place, RINGFENCE};
 pub struct Opening {
     pub config: Config,
     pub approver: Arc<dyn Approver>,
-    pub events: EventSink,
+    pub listener: Arc<dyn Listener>,
     /// Where rules are kept; those that are there hold.
     pub rules_file: Option<PathBuf>,
     /// Where long outputs go.
@@ -32,7 +31,7 @@ impl Default for Opening {
         Self {
             config: Config::default(),
             approver: Arc::new(Scripted::ApproveAll),
-            events: ringfence::event::nowhere(),
+            listener: ringfence::event::nowhere(),
             rules_file: None,
             scratch: None,
         }
@@ -44,33 +43,30 @@ impl Opening {
     pub fn engine(self, place: &Place, workspace: &Path) -> Engine {
         let home = place.home();
         let kept = self.rules_file.as_ref().map(std::fs::read_to_string);
-        let rules = match kept {
-            Some(Ok(text)) => RuleSet::parse(Layer::User, "rules", &text).unwrap(),
-            _ => RuleSet::default(),
-        };
-        Engine::open(EngineOptions {
-            workspace: workspace.to_path_buf(),
-            home: Some(home.clone()),
-            environment: BTreeMap::from([
-                ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
-                ("HOME".to_owned(), home.display().to_string()),
-            ]),
-            config: self.config,
-            rules,
-            rules_file: self.rules_file,
-            shell: detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap(),
-            audit: None,
-            scratch: self.scratch,
-            journals: None,
-            marks: Some(home.join(".local/state/ringfence/marks")),
-            launches: ringfence::jail::Launches::Many,
-            approver: self.approver,
-            events: self.events,
-            warden: WardenProgram::At(RINGFENCE.into()),
-            private: Vec::new(),
-            front: "test",
-        })
-        .unwrap()
+        let mut config = self.config;
+        config.audit.enabled = false;
+        let mut builder = Engine::builder(workspace)
+            .environment([
+                ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+                ("HOME", &*home.display().to_string()),
+            ])
+            .config(config)
+            .shell(detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap())
+            .state(home.join(".local/state/ringfence"))
+            .shared_approver(self.approver)
+            .shared_listener(self.listener)
+            .warden(WardenProgram::At(RINGFENCE.into()))
+            .front("test");
+        if let Some(Ok(text)) = kept {
+            builder = builder.rules(RuleSet::parse(Layer::User, "rules", &text).unwrap());
+        }
+        if let Some(file) = self.rules_file {
+            builder = builder.rules_file(file);
+        }
+        if let Some(folder) = self.scratch {
+            builder = builder.outputs(folder);
+        }
+        builder.open().unwrap()
     }
 }
 

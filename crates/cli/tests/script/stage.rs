@@ -1,21 +1,19 @@
 //! An engine for one test, and short words for what most tests do.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use ringfence::Engine;
 use ringfence::approval::{Approver, Scripted};
 use ringfence::config::{Config, ScriptMode};
 use ringfence::dialect::{ErrorCode, ScriptToolCallOutput};
 use ringfence::event::Event;
 use ringfence::jail::WardenProgram;
 use ringfence::policy::permissions::ApprovalPolicy;
-use ringfence::policy::ruleset::RuleSet;
 use ringfence::script::ScriptRequest;
 use ringfence::session::detect_shell;
-use ringfence::{Engine, EngineOptions};
 use serde_json::Value;
 
 use crate::program::{Place, RINGFENCE};
@@ -56,36 +54,29 @@ impl Stage {
     pub(crate) fn engine(&self) -> Engine {
         let said = Arc::clone(&self.said);
         let home = self.place.home();
-        Engine::open(EngineOptions {
-            workspace: self.place.work(),
-            home: Some(home.clone()),
-            environment: BTreeMap::from([
-                ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
-                ("HOME".to_owned(), home.display().to_string()),
-            ]),
-            config: self.config.clone(),
-            rules: RuleSet::default(),
-            rules_file: None,
-            shell: detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap(),
-            audit: None,
-            scratch: None,
-            journals: Some(home.join("journals")),
-            marks: Some(home.join(".local/state/ringfence/marks")),
-            launches: ringfence::jail::Launches::Many,
-            approver: Arc::clone(&self.approver),
-            events: Arc::new(move |event| {
+        let mut config = self.config.clone();
+        config.audit.enabled = false;
+        Engine::builder(self.place.work())
+            .environment([
+                ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+                ("HOME", &*home.display().to_string()),
+            ])
+            .config(config)
+            .shell(detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap())
+            .state(home.join(".local/state/ringfence"))
+            .shared_approver(Arc::clone(&self.approver))
+            .listener(move |event: &Event<'_>| {
                 let text = match event {
                     Event::Said { tone, text, .. } => format!("{tone:?}: {text}"),
                     Event::Notice { text, .. } => format!("Notice: {text}"),
                     _ => return,
                 };
                 said.lock().unwrap().push(text);
-            }),
-            warden: WardenProgram::At(RINGFENCE.into()),
-            private: vec![home.join("journals")],
-            front: "test",
-        })
-        .unwrap()
+            })
+            .warden(WardenProgram::At(RINGFENCE.into()))
+            .front("test")
+            .open()
+            .unwrap()
     }
 
     /// What comes of a script.

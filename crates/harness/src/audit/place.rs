@@ -20,6 +20,14 @@ pub struct AuditPlace {
 pub(super) const LOG_EXTENSION: &str = "jsonl";
 
 impl AuditPlace {
+    /// The usual place below a folder of state, with the log in a folder of its own if one is set.
+    pub fn in_state(state: &Path, dir: Option<&Path>) -> Self {
+        Self {
+            dir: dir.map_or_else(|| state.join("audit"), Path::to_path_buf),
+            state_dir: state.join("audit-state"),
+        }
+    }
+
     /// The file of the key.
     pub(super) fn key_file(&self) -> PathBuf {
         self.state_dir.join("audit.key")

@@ -4,7 +4,7 @@
 use std::sync::PoisonError;
 
 use ringfence_policy::action::Action;
-use ringfence_policy::judge::{Bench, Remembered, judge};
+use ringfence_policy::judge::{Bench, Remembered, judge_advised};
 use ringfence_policy::permissions::SandboxPolicy;
 use ringfence_policy::verdict::{Denial as Refusal, Grounds, Judgement, Question};
 use ringfence_policy::{Permit, Verdict};
@@ -44,7 +44,10 @@ impl Desk {
         sandbox: &SandboxPolicy,
         approved: &Remembered,
     ) -> Judgement {
-        self.on_bench(sandbox, approved, |bench| judge(action, bench))
+        let advice = self.advisers.advice(&action, &self.ground);
+        self.on_bench(sandbox, approved, |bench| {
+            judge_advised(action, bench, &advice)
+        })
     }
 
     /// Puts a question that a run of another call has raised.

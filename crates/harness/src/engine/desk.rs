@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use ringfence_jail::Mended;
 use ringfence_policy::action::Action;
-use ringfence_policy::judge::{ApprovalKey, Bench, Escalation, Remembered, judge, judge_retry};
+use ringfence_policy::judge::{
+    ApprovalKey, Bench, Escalation, Remembered, judge_advised, judge_retry,
+};
 use ringfence_policy::permissions::{ApprovalPolicy, Limits, SandboxPolicy};
 use ringfence_policy::propose::Proposal;
 use ringfence_policy::rule::Layer;
@@ -20,9 +22,10 @@ use ringfence_policy::verdict::{Denial as Refusal, Grounds, Judgement, Question}
 use ringfence_policy::{Ground, Permit, Verdict};
 
 use super::Call;
+use super::advisers::Advisers;
 use super::held::held;
 use super::record::{ActionRecord, Decided, millis, recorded};
-use crate::approval::Approver;
+use crate::approval::{Answered, Approver};
 use crate::audit::{self, AuditLog, CallId, Clock, SessionId, SystemClock};
 use crate::denial::Denial;
 use crate::error::CallError;
@@ -44,6 +47,7 @@ pub(crate) struct Desk {
     pub(crate) remembered: Mutex<Remembered>,
     pub(crate) audit: Option<AuditLog>,
     pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) advisers: Advisers,
     pub(crate) events: EventSink,
     pub(crate) session: SessionId,
     pub(crate) calls: AtomicU64,
@@ -75,6 +79,7 @@ impl Desk {
 
     /// The judgement, and what of the rules about paths the fence cannot hold.
     fn judged(&self, action: Action) -> (Judgement, Option<String>) {
+        let advice = self.advisers.advice(&action, &self.ground);
         let remembered = self
             .remembered
             .lock()
@@ -85,7 +90,7 @@ impl Desk {
             sandbox: &sandbox,
             ..self.bench(&rules, &remembered)
         };
-        (judge(action, &bench), not_held)
+        (judge_advised(action, &bench, &advice), not_held)
     }
 
     /// Judges an action and, if need be, asks about it.
@@ -154,13 +159,13 @@ impl Desk {
                 justification: record.justification.clone(),
             })
         })?;
-        let answer = self.answer(call, &question, grounds).await?;
+        let Answered { answer, by } = self.answer(call, &question, grounds).await?;
         self.record(|| {
             audit::Record::ApprovalAnswered(audit::ApprovalAnswered {
                 call: call.id.clone(),
                 session: self.session.clone(),
                 answer: recorded(&answer),
-                by: self.approver.name().to_owned(),
+                by: by.to_owned(),
                 waited_ms: millis(asked.elapsed()),
                 rule: match &answer {
                     Answer::ApprovedWithRule(rule) => Some(rule.clone()),
@@ -184,8 +189,7 @@ impl Desk {
                         .unwrap_or_else(PoisonError::into_inner);
                     remembered.insert(key);
                 }
-                let by = Some(self.approver.name());
-                self.record_intent(call, record, Decided::approved(permit, &because, by))?;
+                self.record_intent(call, record, Decided::approved(permit, &because, Some(by)))?;
             }
             Err(refusal) => {
                 self.record_intent(call, record, Decided::denied(refusal, grounds))?;
@@ -200,7 +204,7 @@ impl Desk {
         call: &Call,
         question: &Question,
         grounds: &Grounds,
-    ) -> Result<Answer, CallError> {
+    ) -> Result<Answered, CallError> {
         let _thinking = call.clock.pause();
         let place = call.place.as_deref();
         // The script waits as well.
@@ -210,8 +214,11 @@ impl Desk {
             ..grounds.clone()
         };
         tokio::select! {
-            answer = tokio::time::timeout(self.patience, self.approver.ask(question, grounds)) => {
-                Ok(answer.unwrap_or(Answer::TimedOut))
+            answered = tokio::time::timeout(self.patience, self.approver.answer(question, grounds)) => {
+                Ok(answered.unwrap_or_else(|_| Answered {
+                    answer: Answer::TimedOut,
+                    by: self.approver.name(),
+                }))
             }
             () = call.cancel.cancelled() => Err(CallError::Cancelled),
         }

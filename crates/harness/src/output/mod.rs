@@ -8,6 +8,7 @@
 //! - [`Excerpt`]: text for a reply, cut at character and line borders
 //! - [`Kind`], [`Image`], [`Strip`]: what else than text there is in it
 //! - [`Shown`]: a stream as a reply has it, as text and as blocks
+//! - [`OutputProcessor`]: whoever may change the text of replies
 
 mod ansi;
 mod delta;
@@ -15,6 +16,7 @@ mod excerpt;
 mod head_tail;
 mod image;
 mod kind;
+mod processor;
 mod screen;
 mod shown;
 mod spill;
@@ -27,6 +29,7 @@ pub use excerpt::Excerpt;
 pub use head_tail::{Drain, HeadTail};
 pub use image::Image;
 pub use kind::{BinaryKind, ImageFormat, Kind, SNIFFED_BYTES};
+pub use processor::OutputProcessor;
 pub use screen::{Cursor, Face, LARGEST as LARGEST_SCREEN, Picture, Screen, TERM};
 pub use shown::{Block, Showing, Shown};
 pub use spill::SpillPlace;

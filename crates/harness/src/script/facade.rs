@@ -123,7 +123,10 @@ impl Exposed {
         task: TaskId,
     ) -> Result<Reached, CallError> {
         let reply = match self.target {
-            Target::Exec => exec::run(engine, call, arguments).await,
+            Target::Exec => {
+                let reply = exec::run(engine, call, arguments).await;
+                reply.map(|reply| engine.processed(&self.name, reply))
+            }
             Target::SpawnExec => {
                 let task = spawn::start(engine, call, task, arguments).await?;
                 return Ok(Reached::Task(task));

@@ -29,7 +29,7 @@ impl Engine {
         PoolConfig {
             realm,
             worker: self.worker.clone(),
-            time_zone: self.environment.get("TZ").cloned(),
+            time_zone: self.time_zone.clone(),
             ..pool_of(&self.config.script.worker_pool)
         }
     }

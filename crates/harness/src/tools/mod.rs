@@ -86,6 +86,8 @@ impl Engine {
         name: &str,
         arguments: Value,
     ) -> Result<Value, CallError> {
-        (find(name)?.run)(self, call, arguments).await
+        let tool = find(name)?;
+        let reply = (tool.run)(self, call, arguments).await?;
+        Ok(self.processed(tool.name, reply))
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use ringfence_confine::descriptor;
 
-use crate::backend::find_program;
+use crate::backend::SearchPath;
 use crate::backend::native::ChildKeeper;
 use crate::error::LaunchError;
 use crate::line::{Farewell, Keeper, Line, WardenProgram, ends_within};
@@ -22,10 +22,12 @@ use crate::warden::WARDEN_ARGUMENT;
 use crate::warden::protocol::{Boot, World};
 
 /// Where `bwrap` is.
-pub(crate) fn find() -> Result<PathBuf, LaunchError> {
-    find_program("bwrap").ok_or_else(|| LaunchError::CannotEnforce {
-        missing: vec!["bubblewrap: `bwrap` is not installed".to_owned()],
-    })
+pub(crate) fn find(programs: &SearchPath) -> Result<PathBuf, LaunchError> {
+    programs
+        .find("bwrap")
+        .ok_or_else(|| LaunchError::CannotEnforce {
+            missing: vec!["bubblewrap: `bwrap` is not installed".to_owned()],
+        })
 }
 
 /// Starts a warden in namespaces of `bwrap`'s making.

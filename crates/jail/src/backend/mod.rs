@@ -8,6 +8,7 @@ pub(crate) mod container;
 pub(crate) mod forked;
 pub mod guarantee;
 pub(crate) mod native;
+mod search_path;
 pub mod seatbelt;
 
 use std::fmt;
@@ -21,7 +22,8 @@ use crate::session::SessionOptions;
 use crate::warden::protocol::{Boot, Furniture, Identity, RawPath, World};
 use container::spec::Spec;
 
-pub use container::{ContainerOptions, Engine};
+pub use container::{ContainerEngine, ContainerOptions};
+pub use search_path::SearchPath;
 
 /// What builds a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -134,18 +136,8 @@ impl Site {
             }
             Self::Container(spec) => {
                 let boot = boot(&World::Container);
-                container::open(&options.container, program, spec, &boot).await
+                container::open(options, spec, &boot).await
             }
         }
     }
-}
-
-/// Where a program of this name is, by the harness's own `PATH`.
-pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
-    std::env::var_os("PATH").and_then(|path| {
-        std::env::split_paths(&path)
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join(name))
-            .find(|path| path.is_file())
-    })
 }

@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use ringfence_jail::{
-    ContainerOptions, Engine, Input, Io, LaunchError, Output, Process, Session, SessionOptions,
-    WardenProgram,
+    ContainerEngine, ContainerOptions, Input, Io, LaunchError, Output, Process, Session,
+    SessionOptions, WardenProgram,
 };
 use ringfence_policy::permissions::Network;
 use ringfence_testkit::scratch::Scratch;
@@ -217,7 +217,7 @@ async fn locks_taken_inside_are_in_nobodys_way(fence: Fence) {
         backend: fence.where_.choice(),
         container: ContainerOptions {
             image: ringfence_testkit::podman::IMAGE.to_owned(),
-            engine: Some(Engine::Podman),
+            engine: Some(ContainerEngine::Podman),
         },
         marks: Some(fence.scratch.marks()),
         ..SessionOptions::new(WardenProgram::ThisProgram, fence.workspace())
@@ -318,7 +318,7 @@ async fn a_missing_image_is_named(fence: Fence) {
         backend: fence.where_.choice(),
         container: ContainerOptions {
             image: "localhost/ringfence-no-such-image:1".to_owned(),
-            engine: Some(Engine::Podman),
+            engine: Some(ContainerEngine::Podman),
         },
         marks: Some(fence.scratch.marks()),
         ..SessionOptions::new(WardenProgram::ThisProgram, fence.workspace())

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ringfence_jail::{
-    ContainerOptions, Engine, Input, Io, LaunchError, Output, Process, Session, SessionOptions,
-    Terminal, TerminalSize, WardenProgram,
+    ContainerEngine, ContainerOptions, Input, Io, LaunchError, Output, Process, Session,
+    SessionOptions, Terminal, TerminalSize, WardenProgram,
 };
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::CommandLine;
@@ -63,7 +63,7 @@ impl Fence {
             degraded: where_.degraded(),
             container: ContainerOptions {
                 image: podman::IMAGE.to_owned(),
-                engine: Some(Engine::Podman),
+                engine: Some(ContainerEngine::Podman),
             },
             marks: Some(scratch.marks()),
             ..SessionOptions::new(WardenProgram::ThisProgram, scratch.workspace())

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ringfence_jail::{
-    Backend, Choice, ContainerOptions, Degraded, Engine, Input, Io, Output, Session,
+    Backend, Choice, ContainerEngine, ContainerOptions, Degraded, Input, Io, Output, Session,
     SessionOptions, WardenProgram,
 };
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
@@ -80,7 +80,7 @@ impl<'s> Fence<'s> {
             },
             container: ContainerOptions {
                 image: podman::IMAGE.to_owned(),
-                engine: Some(Engine::Podman),
+                engine: Some(ContainerEngine::Podman),
             },
             marks: Some(scene.marks()),
             ..SessionOptions::new(WardenProgram::ThisProgram, &workspace)

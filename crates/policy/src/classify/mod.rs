@@ -24,6 +24,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    advice::Advice,
     facts::{Directory, Facts, Redirection, SimpleCommand},
     ground::Ground,
 };
@@ -106,6 +107,18 @@ impl Classification {
         self.reasons
             .iter()
             .filter(|reason| reason.class == self.class)
+    }
+
+    /// The same with what others found; it is never better for that.
+    pub(crate) fn advised(mut self, advice: &Advice) -> Self {
+        if advice.findings.is_empty() {
+            return self;
+        }
+        self.class = self.class.max(advice.worst());
+        self.reasons.extend(advice.reasons());
+        self.reasons
+            .sort_by_key(|reason| std::cmp::Reverse(reason.class));
+        self
     }
 
     /// The worst class of what belongs to the whole; no rule about a part lifts it.

@@ -116,8 +116,8 @@ impl SandboxConfig {
             image: self.container_image.clone(),
             engine: match self.container_engine {
                 ContainerEngine::Auto => None,
-                ContainerEngine::Podman => Some(ringfence_jail::Engine::Podman),
-                ContainerEngine::Docker => Some(ringfence_jail::Engine::Docker),
+                ContainerEngine::Podman => Some(ringfence_jail::ContainerEngine::Podman),
+                ContainerEngine::Docker => Some(ringfence_jail::ContainerEngine::Docker),
             },
         }
     }

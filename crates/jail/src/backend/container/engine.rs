@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::backend::find_program;
+use crate::backend::SearchPath;
 use crate::error::LaunchError;
 use crate::line::ends_within;
 use crate::warden::protocol::{file_of, read_file};
@@ -21,14 +21,14 @@ use super::trace::Trace;
 
 /// A container engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
+pub enum ContainerEngine {
     /// Podman.
     Podman,
     /// Docker.
     Docker,
 }
 
-impl Engine {
+impl ContainerEngine {
     /// Its name, which is also its program's.
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Engine {
 /// An engine that answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
-    pub(crate) engine: Engine,
+    pub(crate) engine: ContainerEngine,
     pub(crate) version: String,
     path: PathBuf,
 }
@@ -64,13 +64,15 @@ pub(super) struct Ran {
 /// The first engine that there is, and its version, found out without leaving anything behind: a
 /// question that Podman answers by setting itself up makes folders in the user's home, and for an
 /// ordinary user a process that stays.
-pub(super) fn look() -> Result<String, LaunchError> {
+pub(super) fn look(programs: &SearchPath) -> Result<String, LaunchError> {
     let mut tried = Vec::new();
-    for engine in [Engine::Podman, Engine::Docker] {
+    for engine in [ContainerEngine::Podman, ContainerEngine::Docker] {
         let said = match engine {
-            Engine::Podman => version_of_podman(),
+            ContainerEngine::Podman => version_of_podman(programs),
             // It asks its server, and leaves nothing.
-            Engine::Docker => ask(engine).map(|found| format!("docker {} answers", found.version)),
+            ContainerEngine::Docker => {
+                ask(engine, programs).map(|found| format!("docker {} answers", found.version))
+            }
         };
         match said {
             Ok(said) => return Ok(said),
@@ -81,8 +83,10 @@ pub(super) fn look() -> Result<String, LaunchError> {
 }
 
 /// What Podman says of itself when it is asked for nothing else, and sees no folder of the user's.
-fn version_of_podman() -> Result<String, String> {
-    let path = find_program(Engine::Podman.name()).ok_or("not installed")?;
+fn version_of_podman(programs: &SearchPath) -> Result<String, String> {
+    let path = programs
+        .find(ContainerEngine::Podman.name())
+        .ok_or("not installed")?;
     let place = Trace::make().map_err(|error| error.to_string())?;
     let scratch = place.scratch().map_err(|error| error.to_string())?;
     let mut command = Command::new(path);
@@ -108,14 +112,17 @@ fn version_of_podman() -> Result<String, String> {
 }
 
 /// The first engine that answers, or the one that is wanted.
-pub(super) fn find(wanted: Option<Engine>) -> Result<Found, LaunchError> {
+pub(super) fn find(
+    wanted: Option<ContainerEngine>,
+    programs: &SearchPath,
+) -> Result<Found, LaunchError> {
     let candidates = match wanted {
         Some(engine) => vec![engine],
-        None => vec![Engine::Podman, Engine::Docker],
+        None => vec![ContainerEngine::Podman, ContainerEngine::Docker],
     };
     let mut tried = Vec::new();
     for engine in candidates {
-        match ask(engine) {
+        match ask(engine, programs) {
             Ok(found) => return Ok(found),
             Err(why) => tried.push(format!("{}: {why}", engine.name())),
         }
@@ -123,8 +130,8 @@ pub(super) fn find(wanted: Option<Engine>) -> Result<Found, LaunchError> {
     Err(LaunchError::NoEngine { tried })
 }
 
-fn ask(engine: Engine) -> Result<Found, String> {
-    let path = find_program(engine.name()).ok_or("not installed")?;
+fn ask(engine: ContainerEngine, programs: &SearchPath) -> Result<Found, String> {
+    let path = programs.find(engine.name()).ok_or("not installed")?;
     let mut found = Found {
         engine,
         version: String::new(),
@@ -144,7 +151,7 @@ fn ask(engine: Engine) -> Result<Found, String> {
 impl Found {
     /// An engine that nobody has asked.
     #[cfg(test)]
-    pub(super) fn of(engine: Engine) -> Self {
+    pub(super) fn of(engine: ContainerEngine) -> Self {
         Self {
             engine,
             version: String::new(),
@@ -159,7 +166,7 @@ impl Found {
 
     /// Whether containers of this engine live in a user namespace of the caller's own.
     pub(super) fn is_rootless(&self) -> bool {
-        self.engine == Engine::Podman && !rustix::process::geteuid().is_root()
+        self.engine == ContainerEngine::Podman && !rustix::process::geteuid().is_root()
     }
 
     /// Runs the engine's program and waits for it, at most for a while.

@@ -23,11 +23,13 @@ use std::time::Duration;
 use ringfence_confine::descriptor;
 use rustix::process::PidfdFlags;
 
+use crate::backend::SearchPath;
 use crate::error::LaunchError;
 use crate::line::{Farewell, Keeper, Line, WardenProgram, gone_within, nonblocking};
+use crate::session::SessionOptions;
 use crate::warden::protocol::{Boot, RawPath};
 use bundle::Bundle;
-pub use engine::Engine;
+pub use engine::ContainerEngine;
 use engine::Found;
 use janitor::{Janitor, Standing};
 use spec::Spec;
@@ -39,7 +41,7 @@ pub struct ContainerOptions {
     /// The image that the container is made of.
     pub image: String,
     /// The engine; whichever answers if absent.
-    pub engine: Option<Engine>,
+    pub engine: Option<ContainerEngine>,
 }
 
 impl Default for ContainerOptions {
@@ -61,20 +63,20 @@ const ANSWER: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Which engine there is, found out without leaving anything behind.
-pub(crate) fn look() -> Result<String, LaunchError> {
-    engine::look()
+pub(crate) fn look(programs: &SearchPath) -> Result<String, LaunchError> {
+    engine::look(programs)
 }
 
 /// Starts the container of a session and has the warden in it make its world.
 pub(crate) async fn open(
-    options: &ContainerOptions,
-    program: &WardenProgram,
+    options: &SessionOptions,
     spec: &Spec,
     boot: &Boot,
 ) -> Result<Line, LaunchError> {
     let starting = Starting {
-        options: options.clone(),
-        program: program.clone(),
+        options: options.container.clone(),
+        programs: options.programs.clone(),
+        program: options.program.clone(),
         spec: spec.clone(),
         marks: boot.marks.as_ref().map(RawPath::to_path),
         workspace: boot.workspace.to_path(),
@@ -127,6 +129,7 @@ async fn accept(listener: OwnedFd) -> io::Result<OwnedFd> {
 /// Everything that starting takes, for a thread that may wait.
 struct Starting {
     options: ContainerOptions,
+    programs: SearchPath,
     program: WardenProgram,
     spec: Spec,
     marks: Option<PathBuf>,
@@ -135,7 +138,7 @@ struct Starting {
 
 impl Starting {
     fn start(&self) -> Result<(OwnedFd, ContainerKeeper), LaunchError> {
-        let found = engine::find(self.options.engine)?;
+        let found = engine::find(self.options.engine, &self.programs)?;
         trace::sweep(&found);
         let bundle = Bundle::of(&self.program).map_err(LaunchError::Warden)?;
         let trace = Trace::make().map_err(LaunchError::Warden)?;

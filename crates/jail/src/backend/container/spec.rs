@@ -16,7 +16,7 @@ use crate::warden::NOT_FOR_WRITING;
 use crate::warden::protocol::{Fence, Identity, RawPath, Tmp};
 
 use super::bundle::{Bundle, INSIDE};
-use super::engine::{Engine, Found};
+use super::engine::{ContainerEngine, Found};
 use super::trace::{LABEL, Trace};
 
 /// A container, as far as the policy decides. Two policies with the same one can share it.
@@ -250,7 +250,7 @@ pub(super) fn arguments(
     // Without it an SELinux machine would want the user's files relabelled.
     list.words(["--security-opt=label=disable", "--read-only"]);
     list.word(format!("--user={}:{}", spec.uid, spec.gid));
-    if found.engine == Engine::Podman {
+    if found.engine == ContainerEngine::Podman {
         list.words(["--read-only-tmpfs=false", "--http-proxy=false"]);
         list.words(["--image-volume=ignore"]);
     }
@@ -297,7 +297,7 @@ impl Arguments {
         self.0.extend(words.into_iter().map(OsString::from));
     }
 
-    fn bounds(&mut self, spec: &Spec, engine: Engine) {
+    fn bounds(&mut self, spec: &Spec, engine: ContainerEngine) {
         if let Some(bytes) = spec.memory_bytes {
             self.word(format!("--memory={bytes}b"));
         }
@@ -317,8 +317,8 @@ impl Arguments {
                 .unwrap_or_default();
             // Podman would copy what the image has there.
             let fresh = match engine {
-                Engine::Podman => ",notmpcopyup",
-                Engine::Docker => "",
+                ContainerEngine::Podman => ",notmpcopyup",
+                ContainerEngine::Docker => "",
             };
             self.word(format!(
                 "--tmpfs=/tmp:{way},exec,nosuid,nodev,mode=1777{size}{fresh}"
@@ -349,7 +349,7 @@ mod tests {
     use expect_test::expect;
 
     /// The arguments for a small policy, but for what differs from machine to machine.
-    fn shown(spec: &Spec, engine: Engine) -> String {
+    fn shown(spec: &Spec, engine: ContainerEngine) -> String {
         let trace = Trace::make().unwrap();
         let bundle = Bundle {
             files: vec![("/bin/ringfence".into(), "program".to_owned())],
@@ -423,7 +423,7 @@ mod tests {
             --entrypoint=/.ringfence/program
             image:1
             __warden
-            /.ringfence/line"#]].assert_eq(&shown(&spec, Engine::Podman));
+            /.ringfence/line"#]].assert_eq(&shown(&spec, ContainerEngine::Podman));
         let free = Spec {
             mounts: Vec::new(),
             tmp: Tmp::SessionReadOnly,
@@ -459,6 +459,6 @@ mod tests {
             --entrypoint=/.ringfence/program
             image:1
             __warden
-            /.ringfence/line"#]].assert_eq(&shown(&free, Engine::Docker));
+            /.ringfence/line"#]].assert_eq(&shown(&free, ContainerEngine::Docker));
     }
 }
