@@ -27,7 +27,7 @@ mod terminal;
 mod warden;
 
 pub use backend::forked::Forked;
-pub use backend::{Backend, Choice, ContainerOptions, Engine};
+pub use backend::{Backend, Choice, ContainerOptions, Engine, Holder};
 pub use error::LaunchError;
 pub use git::{Amends, Mended};
 pub use line::WardenProgram;

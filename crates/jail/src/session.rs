@@ -16,7 +16,7 @@ use tokio::net::unix::pipe;
 use tokio::sync::Mutex;
 
 use crate::backend::container::spec::Spec;
-use crate::backend::{Backend, Choice, ContainerOptions, Site, bubblewrap};
+use crate::backend::{Backend, Choice, ContainerOptions, Holder, Site, bubblewrap};
 use crate::error::LaunchError;
 use crate::git::{Covers, Mended, Setup};
 use crate::line::{self, Line, Stage, WardenProgram};
@@ -236,7 +236,7 @@ impl Session {
         io: Io,
         gate: Arc<dyn Gate>,
     ) -> Result<Option<Process>, LaunchError> {
-        let (mut stage, ground) = self.stage_for(confinement).await?;
+        let (mut stage, ground, holder) = self.stage_for(confinement).await?;
         let outlet = outlet(&mut stage, confinement, gate)?;
         let launch = Launch {
             argv: argv(command)?,
@@ -254,7 +254,7 @@ impl Session {
             },
         };
         let setup = self.git_setup(confinement, &ground.site);
-        let process = start(stage, &launch, io, &ground.site).await?;
+        let process = start(stage, &launch, io, &ground.site, holder).await?;
         self.prepare_next(&ground).await?;
         Ok(process.map(|process| process.with_outlet(outlet).with_setup(setup)))
     }
@@ -302,7 +302,10 @@ impl Session {
     }
 
     /// A stage in the right place, and the fence that goes with it.
-    async fn stage_for(&self, confinement: &Confinement) -> Result<(Stage, Ground), LaunchError> {
+    async fn stage_for(
+        &self,
+        confinement: &Confinement,
+    ) -> Result<(Stage, Ground, Holder), LaunchError> {
         let mut lines = self.lines.lock().await;
         let ground = match confinement {
             Confinement::Unfenced { limits } => {
@@ -312,7 +315,9 @@ impl Session {
                 self.fenced(&mut lines, sandbox, limits).await?
             }
         };
+        let is_fenced = ground.enclosure.fence.is_some();
         let line = self.line(&mut lines, &ground).await?;
+        let holder = Holder::at(&ground.site, is_fenced, line.engine());
         let stage = match line.stage(&ground.enclosure).await {
             // The warden was killed, or its container: another takes its place.
             Err(LaunchError::WardenGone | LaunchError::Warden(_)) => {
@@ -322,7 +327,7 @@ impl Session {
             }
             other => other?,
         };
-        Ok((stage, ground))
+        Ok((stage, ground, holder))
     }
 
     /// The best place that can enforce a policy, brought up.
@@ -583,6 +588,7 @@ async fn start(
     launch: &Launch,
     io: Io,
     site: &Site,
+    holder: Holder,
 ) -> Result<Option<Process>, LaunchError> {
     let backend = site.backend();
     let Stage {
@@ -616,7 +622,7 @@ async fn start(
                 Output::Terminal(Terminal::new(terminal).map_err(LaunchError::Warden)?)
             };
             let first = along.next().unwrap_or(pidfd);
-            let process = Process::new(socket, (first, site.kin()), input, output);
+            let process = Process::new(socket, (first, site.kin()), holder, input, output);
             Ok(Some(process))
         }
         Some((Report::Failed(failure), _)) => Err(LaunchError::from(failure)),

@@ -7,6 +7,7 @@ pub(crate) mod bubblewrap;
 pub(crate) mod container;
 pub(crate) mod forked;
 pub mod guarantee;
+mod holder;
 pub(crate) mod native;
 pub mod seatbelt;
 
@@ -22,6 +23,7 @@ use crate::warden::protocol::{Boot, Enclosure, Furniture, Identity, RawPath, Wor
 use container::spec::Spec;
 
 pub use container::{ContainerOptions, Engine};
+pub use holder::Holder;
 
 /// What builds a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

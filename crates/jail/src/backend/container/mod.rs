@@ -219,6 +219,10 @@ impl Keeper for ContainerKeeper {
     fn is_whole(&self) -> bool {
         self.marks.iter().all(Standing::stands)
     }
+
+    fn engine(&self) -> Option<Engine> {
+        Some(self.found.engine)
+    }
 }
 
 impl Drop for ContainerKeeper {
