@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ringfence::approval::{Approver, Scripted};
+use ringfence::audit::AuditLog;
 use ringfence::config::Config;
 use ringfence::event::EventSink;
 use ringfence::jail::WardenProgram;
@@ -25,6 +26,8 @@ pub struct Opening {
     pub rules_file: Option<PathBuf>,
     /// Where long outputs go.
     pub scratch: Option<PathBuf>,
+    /// Where the record goes.
+    pub audit: Option<AuditLog>,
 }
 
 impl Default for Opening {
@@ -35,6 +38,7 @@ impl Default for Opening {
             events: ringfence::event::nowhere(),
             rules_file: None,
             scratch: None,
+            audit: None,
         }
     }
 }
@@ -59,15 +63,15 @@ impl Opening {
             rules,
             rules_file: self.rules_file,
             shell: detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap(),
-            audit: None,
+            audit: self.audit,
             scratch: self.scratch,
-            journals: None,
+            journals: Some(home.join("journals")),
             marks: Some(home.join(".local/state/ringfence/marks")),
             launches: ringfence::jail::Launches::Many,
             approver: self.approver,
             events: self.events,
             warden: WardenProgram::At(RINGFENCE.into()),
-            private: Vec::new(),
+            private: vec![home.join("journals")],
             front: "test",
         })
         .unwrap()
