@@ -11,8 +11,11 @@ use expect_test::expect;
 use program::Place;
 use serde_json::{Value, json};
 
+/// A call, given the replies so far.
+type Made<'a> = &'a dyn Fn(&[Value]) -> Value;
+
 /// Makes calls one after the other in one session, each with what the ones before have replied.
-fn session(place: &Place, flags: &[&str], calls: &[&dyn Fn(&[Value]) -> Value]) -> Vec<Value> {
+fn session(place: &Place, flags: &[&str], calls: &[Made<'_>]) -> Vec<Value> {
     let mut arguments = vec!["session"];
     arguments.extend(flags);
     let mut child = place
@@ -59,7 +62,7 @@ fn settled(place: &Place, shown: &str) -> Vec<String> {
         let mut words: Vec<String> = line.split(' ').skip(1).map(masked).collect();
         for at in 1..words.len() {
             if words[at].starts_with("ms") {
-                words[at - 1] = "N".to_owned();
+                "N".clone_into(&mut words[at - 1]);
             }
         }
         words.join(" ")
@@ -106,7 +109,7 @@ fn a_session_reads_as_a_story() {
     assert_eq!(replies[0]["reply"]["sandbox"], "native", "{:#}", replies[0]);
     let shown = place.output(&["audit", "show"]);
     let story = settled(&place, &shown.stdout);
-    expect![[r#"
+    expect![[r"
         session ses_… opened by cli in WORK (workspace-write, approval on-failure)
         #1 shell: echo hello — allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
         #1 ended: ok, in native, exit 0 after N ms
@@ -138,7 +141,7 @@ fn a_session_reads_as_a_story() {
         #14 of #12 (scr_… line 2) exec: false — allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
         #14 ended: failed, in native, exit 1 after N ms
         #12 ended: ok, in worker after N ms
-        session ses_… ended after 14 calls"#]].assert_eq(&story.join("\n"));
+        session ses_… ended after 14 calls"]].assert_eq(&story.join("\n"));
     let verified = place.output(&["audit", "verify"]);
     assert_eq!(verified.code, Some(0), "{verified:?}");
 }

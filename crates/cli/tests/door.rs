@@ -11,7 +11,7 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
-use program::open::Opening;
+use program::open::{Opening, code};
 use program::{Place, gone_within_a_second};
 use ringfence::Engine;
 use ringfence::approval::{Approver, Awaited};
@@ -42,6 +42,7 @@ struct Watched {
     audit: AuditPlace,
     calls: ByCall,
     asked: Arc<tokio::sync::Notify>,
+    rules: Option<std::path::PathBuf>,
 }
 
 impl Watched {
@@ -56,6 +57,7 @@ impl Watched {
             audit,
             calls: Arc::default(),
             asked: Arc::default(),
+            rules: None,
         }
     }
 
@@ -78,6 +80,7 @@ impl Watched {
                     _ => {}
                 }
             }),
+            rules_file: self.rules.clone(),
             ..Opening::default()
         };
         opening.engine(&self.place, &self.place.work())
@@ -280,6 +283,72 @@ async fn a_command_is_moved_only_where_there_is_room() {
     let second = engine.call("bash", first).await.unwrap();
     assert_eq!(second["exitCode"], 124, "{second:#}");
     assert!(second.get("backgroundTaskId").is_none(), "{second:#}");
+}
+
+/// What the log has of the calls of a tool.
+fn recorded(watched: &Watched, tool: &str) -> Vec<String> {
+    audit::read(&watched.audit.dir)
+        .unwrap()
+        .filter_map(|entry| match entry.unwrap().record {
+            Record::Intent(intent) if intent.tool == tool => Some(format!("{:?}", intent.command)),
+            _ => None,
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn what_a_terminal_does_not_show_is_not_in_the_log() {
+    let watched = Watched::new();
+    let engine = watched.engine(|_| {});
+    let asks = "stty -echo; echo secret?; read x; stty echo; echo open?; read y; echo done";
+    let start = json!({"command": ["bash", "-c", asks], "tty": true, "process_id": "p",
+        "pattern": "secret", "yield_time_ms": 20_000});
+    engine.call("exec_command", start).await.unwrap();
+    for (text, until) in [("hunter2\n", "open"), ("plain words\n", "done")] {
+        let typed = json!({"process_id": "p", "input": text, "pattern": until,
+            "yield_time_ms": 20_000});
+        engine.call("write_stdin", typed).await.unwrap();
+    }
+    drop(engine);
+    let typed = recorded(&watched, "write_stdin");
+    assert!(
+        typed[0].contains("8 bytes that its terminal does not show"),
+        "{typed:?}"
+    );
+    assert!(typed[1].contains("plain words"), "{typed:?}");
+    assert!(!typed.concat().contains("hunter2"), "{typed:?}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn typing_and_stopping_are_refused_where_a_rule_says_so() {
+    let mut watched = Watched::new();
+    let rules = watched.place.outside().join("rules.toml");
+    let deny = |what: &str| format!("[[rule]]\n{what}\ndecision = \"deny\"\n");
+    let push = deny("prefix = [\"git\", \"push\"]");
+    std::fs::write(&rules, push + &deny("tool = \"bash_task_stop\"")).unwrap();
+    watched.rules = Some(rules);
+    let engine = watched.engine(|_| {});
+    let start = json!({"command": ["cat"], "process_id": "p", "yield_time_ms": 0});
+    engine.call("exec_command", start).await.unwrap();
+    let typed = |text: &str| json!({"process_id": "p", "input": text, "yield_time_ms": 0});
+    engine
+        .call("write_stdin", typed("git pull\n"))
+        .await
+        .unwrap();
+    let refused = engine.call("write_stdin", typed("git push\n")).await;
+    assert_eq!(code(refused), "denied_by_rule");
+    let background = json!({"command": "sleep 86373", "run_in_background": true});
+    let task = engine.call("bash", background).await.unwrap()["backgroundTaskId"].clone();
+    let refused = engine.call("bash_task_stop", json!({"taskId": task})).await;
+    assert_eq!(code(refused), "denied_by_rule");
+    let state = engine.call("bash_task_output", json!({"taskId": task}));
+    assert_eq!(state.await.unwrap()["status"], "running");
+    drop(engine);
+    let outcomes = watched.traces();
+    let refused = outcomes
+        .values()
+        .filter(|one| one.outcomes == [Outcome::Refused]);
+    assert_eq!(refused.count(), 2, "{outcomes:#?}");
 }
 
 /// Polls a future so many times, each after it has asked for it, and drops it.

@@ -69,7 +69,9 @@ impl Record {
                 call(id);
                 session(of);
                 parent.as_mut().into_iter().for_each(call);
-                script.iter_mut().for_each(|site| text(&mut site.id));
+                if let Some(site) = script {
+                    text(&mut site.id);
+                }
                 text(tool);
                 command.fit_to_keep(redactor);
                 shell.iter_mut().for_each(path);

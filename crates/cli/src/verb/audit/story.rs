@@ -46,13 +46,15 @@ fn text(command: &Command) -> String {
 }
 
 fn intended(intent: &Intent) -> String {
-    let mut who = number(&intent.call, &intent.session);
-    if let Some(parent) = &intent.parent {
-        who += &format!(" of {}", number(parent, &intent.session));
-    }
-    if let Some(script) = &intent.script {
-        who += &format!(" ({} line {})", script.id, script.line);
-    }
+    let parent = intent.parent.as_ref();
+    let of = parent.map(|parent| format!(" of {}", number(parent, &intent.session)));
+    let script = intent.script.as_ref();
+    let at = script.map(|script| format!(" ({} line {})", script.id, script.line));
+    let own = number(&intent.call, &intent.session);
+    let who = [Some(own), of, at]
+        .into_iter()
+        .flatten()
+        .collect::<String>();
     let what = format!("{who} {}: {}", intent.tool, text(&intent.command));
     match intent.verdict {
         Decision::Allow => {
@@ -109,29 +111,25 @@ fn connections(ended: &ConnectionEnded) -> String {
 }
 
 fn end(ended: &CallEnded) -> String {
-    let mut told = number(&ended.call, &ended.session);
-    told += &match (&ended.fence, ended.outcome) {
-        (_, Outcome::Refused) => " was refused".to_owned(),
-        (None, outcome) => format!(" ended: {outcome}"),
+    let number = number(&ended.call, &ended.session);
+    let how = match (&ended.fence, ended.outcome) {
+        (_, Outcome::Refused) => "was refused".to_owned(),
+        (None, outcome) => format!("ended: {outcome}"),
         (Some(fence), outcome) if fence == "none" => {
-            format!(" ended: {outcome}, outside the fence")
+            format!("ended: {outcome}, outside the fence")
         }
-        (Some(fence), outcome) => format!(" ended: {outcome}, in {fence}"),
+        (Some(fence), outcome) => format!("ended: {outcome}, in {fence}"),
     };
-    if let Some(error) = &ended.error {
-        told += &format!(" ({error})");
-    }
-    if let Some(code) = ended.exit_code {
-        told += &format!(", exit {code}");
-    }
-    if ended.outcome != Outcome::Refused {
-        told += &format!(" after {} ms", ended.duration_ms);
-    }
-    if ended.denied_by_sandbox {
-        told += ", refused something by the fence";
-    }
-    if !ended.mended.is_empty() {
-        told += &format!(", put back: {}", ended.mended.join("; "));
-    }
-    told
+    let ran = ended.outcome != Outcome::Refused;
+    let more = [
+        ended.error.as_ref().map(|error| format!(" ({error})")),
+        ended.exit_code.map(|code| format!(", exit {code}")),
+        ran.then(|| format!(" after {} ms", ended.duration_ms)),
+        ended
+            .denied_by_sandbox
+            .then(|| ", refused something by the fence".to_owned()),
+        (!ended.mended.is_empty()).then(|| format!(", put back: {}", ended.mended.join("; "))),
+    ];
+    let more: String = more.into_iter().flatten().collect();
+    format!("{number} {how}{more}")
 }
