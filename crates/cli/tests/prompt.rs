@@ -71,7 +71,9 @@ fn a_yes_with_a_rule_is_not_asked_again() {
     assert_eq!(again.code, Some(127), "{again:?}");
     let record = place.output(&["audit", "show"]);
     assert!(
-        record.stdout.contains("ApprovedWithRule by terminal"),
+        record
+            .stdout
+            .contains("terminal said yes, by a rule from now on"),
         "{record:?}"
     );
 }

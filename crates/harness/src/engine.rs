@@ -1,12 +1,16 @@
-//! The pipeline: every action, whoever asks for it, takes these steps in this order.
+//! The pipeline: every action, whoever asks for it, goes through the `door` by the `entry` that is
+//! named after it.
 //!
-//! judge → ask → settle → record → launch → drive → record → (denied? ask again, once)
+//! begin → judge → ask → intent → run → outcome → end
 
+mod account;
 mod advisers;
+mod aftermath;
 mod announce;
 mod builder;
-mod connections;
 mod desk;
+mod door;
+mod entry;
 mod execute;
 mod held;
 mod keep;
@@ -18,29 +22,30 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ringfence_jail::{Session as Jail, TerminalSize};
+use ringfence_policy::Ground;
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Shell};
 use ringfence_policy::permissions::{ApprovalPolicy, SandboxPolicy};
-use ringfence_policy::verdict::{Denial as Refusal, DenialCode, Judgement};
-use ringfence_policy::{Ground, Verdict};
+use ringfence_policy::verdict::Judgement;
 use ringfence_script::{ScriptRuntime as Runtime, WorkerProgram};
 use tokio::sync::mpsc;
 
 use crate::audit::{self, CallId};
 use crate::config::Config;
-use crate::denial::{Denial, DenialKind};
-use crate::error::CallError;
-use crate::execution::{Cancel, Ending, Execution, Latch, Stopwatch, Typed};
+use crate::denial::Denial;
+use crate::execution::{Cancel, Execution, Latch, Stopwatch, Typed};
 use crate::limit::LimitHit;
 use crate::network::SessionNetwork;
 use crate::output::{Captured, OutputProcessor, Stream};
 use crate::registry::{Registry, TaskId};
 use crate::script::ScriptPlace;
 use crate::search::Catalogue;
+pub(crate) use aftermath::Findings;
 pub(crate) use announce::Announced;
 pub(crate) use desk::Desk;
-pub(crate) use execute::Findings;
-pub(crate) use keep::Again;
+pub(crate) use door::Passage;
+pub(crate) use entry::run_command::{SessionStart, StartedSession};
+pub(crate) use entry::type_input::Keys;
 
 pub use builder::EngineBuilder;
 pub use record::subject;
@@ -147,7 +152,7 @@ pub struct Outcome {
     pub denials: Vec<Denial>,
     /// The limits that it hit.
     pub limits_hit: Vec<LimitHit>,
-    /// The policy's name for where it ran.
+    /// What really held it.
     pub sandbox: &'static str,
     /// Why a refused command was not tried again.
     pub not_retried: Option<String>,
@@ -206,85 +211,6 @@ impl Engine {
         self.desk.check(action)
     }
 
-    /// Takes a command the whole way, to its end.
-    pub async fn run_command(
-        &self,
-        call: &Call,
-        command: RunCommand,
-        how: How,
-    ) -> Result<Outcome, CallError> {
-        match self.run_or_move(call, command, how).await? {
-            Done::Ended(outcome) => Ok(*outcome),
-            Done::Moved { task, .. } => Err(CallError::Moved { task }),
-        }
-    }
-
-    /// Takes a command the whole way, to its end or into the background.
-    pub async fn run_or_move(
-        &self,
-        call: &Call,
-        command: RunCommand,
-        how: How,
-    ) -> Result<Done, CallError> {
-        let announced = Announced::begin(&self.desk, call, &command);
-        let result = self.through(call, command, how).await;
-        announced.end(match &result {
-            Ok(Done::Ended(outcome)) => Some(outcome.execution.exit_code()),
-            _ => None,
-        });
-        result
-    }
-
-    /// Runs a command of the harness's own: recorded like any other, but no call of anybody's and
-    /// nothing that a person is asked about.
-    pub(crate) async fn run_quietly(
-        &self,
-        command: RunCommand,
-        how: How,
-    ) -> Result<Outcome, CallError> {
-        let call = self.new_call();
-        let action = Action::RunCommand(command);
-        if let Verdict::Ask(_) = self.check(action.clone()).verdict {
-            return Err(CallError::Denied(Refusal {
-                code: DenialCode::ApprovalNotPossible,
-                reason: "the harness asks nobody about commands of its own".to_owned(),
-                hint: None,
-            }));
-        }
-        let permit = self.desk.permit(&call, action).await?;
-        match self.execute(&call, permit, how, Heard::No).await? {
-            Done::Ended(outcome) => Ok(*outcome),
-            Done::Moved { task, .. } => Err(CallError::Moved { task }),
-        }
-    }
-
-    async fn through(&self, call: &Call, command: RunCommand, how: How) -> Result<Done, CallError> {
-        let action = Action::RunCommand(command);
-        let permit = self.desk.permit(call, action.clone()).await?;
-        let again = how.again();
-        let mut done = self.execute(call, permit, how, Heard::Yes).await?;
-        let Done::Ended(outcome) = &mut done else {
-            return Ok(done);
-        };
-        let denials = worth_a_retry(&outcome.denials);
-        // A refusal that the command could live with needs no second run.
-        let failed = outcome.execution.exit_code() != 0;
-        if denials.is_empty() || !failed || outcome.execution.ending != Ending::Exited {
-            return Ok(done);
-        }
-        let Some(how) = again else {
-            outcome.not_retried = Some("it was typed into and cannot be run again".to_owned());
-            return Ok(done);
-        };
-        match self.desk.permit_retry(call, action, &denials).await? {
-            Ok(permit) => self.execute(call, permit, how, Heard::Yes).await,
-            Err(refusal) => {
-                outcome.not_retried = Some(refusal.to_string());
-                Ok(done)
-            }
-        }
-    }
-
     /// The user's shell.
     pub fn shell(&self) -> &Shell {
         &self.shell
@@ -315,14 +241,6 @@ impl Engine {
     }
 }
 
-/// The refusals that are a reason to ask for another try: what was decided about a host is not
-/// asked about again by another name, and what was put back was done already.
-fn worth_a_retry(denials: &[Denial]) -> Vec<Denial> {
-    let not_over =
-        |denial: &&Denial| !matches!(denial.kind, DenialKind::Host | DenialKind::GitSetup);
-    denials.iter().filter(not_over).cloned().collect()
-}
-
 impl How {
     /// The same once more, where that is possible: a terminal at which somebody has typed is not
     /// the same any more.
@@ -349,6 +267,7 @@ fn changeable(ground: &Ground) -> Vec<PathBuf> {
 impl Drop for Engine {
     fn drop(&mut self) {
         let session = self.desk.session.clone();
+        self.desk.accounts.abandon();
         self.desk.tell_settled(&self.jail.settled());
         let calls = self.desk.calls();
         let _ = self.desk.record(|| {

@@ -1,55 +1,24 @@
-//! Patches through the same door as any action: placed, judged, put on record, and applied by the
-//! harness itself as the user that fenced commands run as.
+//! Patches before they are judged: their places, and those that were cut off.
 
 use std::path::Path;
-use std::time::Instant;
 
-use ringfence_policy::action::Action;
-
-use crate::audit;
-use crate::engine::{Call, Engine};
+use crate::audit::{self, Outcome};
+use crate::engine::Engine;
 use crate::error::CallError;
 use crate::event::Event;
 use crate::owner::Owner;
-use crate::patch::{self, Applied, Atlas, Became, Located, PatchError, Recovered, Workplace};
+use crate::patch::{self, Atlas, Became, Located, PatchError, Recovered};
 
 impl Engine {
-    /// Applies a patch, all of it or nothing.
-    pub(crate) async fn apply_patch(&self, call: &Call, text: &str) -> Result<Applied, CallError> {
-        let started = Instant::now();
-        let journals = self.journals.clone().ok_or(PatchError::NoJournal)?;
-        let (recovered, located) = self.read_patch(&journals, text.to_owned()).await?;
+    /// Finds the places of a patch, after looking after those that were cut off.
+    pub(crate) async fn place_patch(
+        &self,
+        journals: &Path,
+        text: String,
+    ) -> Result<Located, CallError> {
+        let (recovered, located) = self.read_patch(journals, text).await?;
         self.record_recovered(recovered)?;
-        let located = located?;
-        let action = Action::ApplyPatch(located.action());
-        self.desk.tell(&Event::Begin {
-            call: call.id.clone(),
-            tool: "apply_patch".to_owned(),
-            command: crate::engine::subject(&action),
-            cwd: self.ground.cwd.clone(),
-        });
-        let result = async {
-            let permit = self.desk.permit(call, action).await?;
-            let workplace = Workplace {
-                journals,
-                owner: self.owner(),
-                most_file_bytes: self.config.files.max_file_bytes,
-                call: call.id.clone(),
-                session: self.desk.session.clone(),
-            };
-            let result = patch::apply(permit, located, workplace).await;
-            let code = result.as_ref().map_or_else(PatchError::code, |_| "ok");
-            self.desk
-                .record_outcome(call, Err((code, started.elapsed())))?;
-            Ok(result?)
-        }
-        .await;
-        self.desk.tell(&Event::End {
-            call: call.id.clone(),
-            exit_code: None,
-            duration: started.elapsed(),
-        });
-        result
+        Ok(located?)
     }
 
     /// Looks after patches that were cut off, and finds the places of this one, beside other calls.
@@ -92,22 +61,14 @@ impl Engine {
 
     fn record_recovered(&self, recovered: Vec<Recovered>) -> Result<(), CallError> {
         for patch in recovered {
-            let (code, text) = match patch.became {
-                Became::Whole => ("ok", "is whole"),
-                Became::Undone => ("patch_undone", "has been undone"),
+            let (outcome, error, text) = match patch.became {
+                Became::Whole => (Outcome::Ok, None, "is whole"),
+                Became::Undone => (Outcome::Failed, Some("patch_undone"), "has been undone"),
             };
             self.desk.record(|| {
-                audit::Record::Outcome(audit::Outcome {
-                    call: patch.call.clone(),
-                    session: patch.session,
-                    exit_code: None,
-                    duration_ms: 0,
-                    timed_out: false,
-                    denied_by_sandbox: false,
-                    stdout_bytes: 0,
-                    stderr_bytes: 0,
-                    error: Some(code.to_owned()),
-                    mended: Vec::new(),
+                audit::Record::Outcome(audit::CallEnded {
+                    error: error.map(str::to_owned),
+                    ..audit::CallEnded::new(patch.call.clone(), patch.session, outcome)
                 })
             })?;
             self.desk.tell(&Event::Notice {

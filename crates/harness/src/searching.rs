@@ -1,56 +1,21 @@
-//! Searches for files through the same door as any action.
+//! Searches for files: what is looked through, and what is not shown.
 
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
-use std::time::Instant;
 
-use ringfence_policy::action::{Action, SearchFiles};
 use ringfence_policy::permit::Confinement;
 use ringfence_policy::rule::{Access, Decision};
 use ringfence_policy::ruleset::RuleSet;
 
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
-use crate::event::Event;
 use crate::search::{self, Found, Terrain, Wanted};
 
 impl Engine {
-    /// Looks for files by name.
-    pub(crate) async fn search_files(
-        &self,
-        call: &Call,
-        wanted: Wanted,
-        limit: usize,
-    ) -> Result<Vec<Found>, CallError> {
-        let started = Instant::now();
-        let root = self.ground.cwd.canonicalize()?;
-        let action = Action::SearchFiles(SearchFiles { root: root.clone() });
-        self.desk.tell(&Event::Begin {
-            call: call.id.clone(),
-            tool: "file_search".to_owned(),
-            command: crate::engine::subject(&action),
-            cwd: root.clone(),
-        });
-        let result = async {
-            let (_, confinement) = self.desk.permit(call, action).await?.redeem();
-            let result = self.look(call, &root, &confinement, wanted, limit).await;
-            let code = result.as_ref().map_or_else(CallError::code, |_| "ok");
-            self.desk
-                .record_outcome(call, Err((code, started.elapsed())))?;
-            result
-        }
-        .await;
-        self.desk.tell(&Event::End {
-            call: call.id.clone(),
-            exit_code: None,
-            duration: started.elapsed(),
-        });
-        result
-    }
-
-    async fn look(
+    /// Looks for files by name, where the harness may look.
+    pub(crate) async fn look(
         &self,
         call: &Call,
         root: &Path,

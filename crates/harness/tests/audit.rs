@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use proptest::prelude::*;
 use ringfence::audit::{
-    self, AuditError, AuditLog, AuditPlace, Clock, Command, Decision, Fault, Finding, Intent,
-    Outcome, Record, Redactor, Report, SessionStarted, SystemClock, Timestamp,
+    self, AuditError, AuditLog, AuditPlace, CallEnded, Clock, Command, Decision, Fault, Finding,
+    Intent, Outcome, Record, Redactor, Report, SessionStarted, SystemClock, Timestamp,
 };
 
 /// A clock that ticks a second at every look.
@@ -79,11 +79,12 @@ fn intent(number: u64, command: &str) -> Record {
         call: format!("call-{number}").into(),
         session: "session-1".into(),
         parent: None,
+        script: None,
         tool: "bash".into(),
         command: Command::Line(command.into()),
         shell: None,
         cwd: "/work/project".into(),
-        sandbox: "native workspace-write".into(),
+        sandbox: "workspace-write".into(),
         verdict: Decision::Allow,
         reason: "safe: make runs inside the fence".into(),
         rule: None,
@@ -93,17 +94,13 @@ fn intent(number: u64, command: &str) -> Record {
 }
 
 fn outcome(number: u64) -> Record {
-    Record::Outcome(Outcome {
-        call: format!("call-{number}").into(),
-        session: "session-1".into(),
+    let call = format!("call-{number}").into();
+    Record::Outcome(CallEnded {
+        fence: Some("native".into()),
         exit_code: Some(0),
         duration_ms: 12,
-        timed_out: false,
-        denied_by_sandbox: false,
         stdout_bytes: 1024,
-        stderr_bytes: 0,
-        error: None,
-        mended: Vec::new(),
+        ..CallEnded::new(call, "session-1".into(), Outcome::Ok)
     })
 }
 

@@ -349,6 +349,7 @@ fn kept(command: Command, said: &str) -> String {
         call: "c".into(),
         session: "s".into(),
         parent: None,
+        script: None,
         tool: "bash".into(),
         command,
         shell: None,

@@ -28,7 +28,7 @@ mod terminal;
 mod warden;
 
 pub use backend::forked::Forked;
-pub use backend::{Backend, Choice, ContainerEngine, ContainerOptions, SearchPath};
+pub use backend::{Backend, Choice, ContainerEngine, ContainerOptions, Holder, SearchPath};
 pub use error::LaunchError;
 pub use git::{Amends, Mended};
 pub use line::WardenProgram;

@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::de::DeserializeOwned;
 use tokio::io::unix::AsyncFd;
 
+use crate::backend::ContainerEngine;
 use crate::backend::forked::Forked;
 use crate::error::LaunchError;
 use crate::warden::protocol::{self, Boot, Booted, Enclosure, GOODBYE, Prepared};
@@ -72,6 +73,11 @@ pub(crate) trait Keeper: Send + Sync {
 
     /// What the means that the warden was started by had to say, once it is gone.
     fn said(&mut self) -> Option<String> {
+        None
+    }
+
+    /// The engine whose container the warden is in.
+    fn engine(&self) -> Option<ContainerEngine> {
         None
     }
 }
@@ -183,6 +189,11 @@ impl Line {
             self.on_the_way = Some(enclosure.clone());
         }
         Ok(())
+    }
+
+    /// The engine whose container the warden is in.
+    pub(crate) fn engine(&self) -> Option<ContainerEngine> {
+        self.keeper.engine()
     }
 
     fn socket(&self) -> Result<&AsyncFd<OwnedFd>, LaunchError> {

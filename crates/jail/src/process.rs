@@ -14,6 +14,7 @@ use ringfence_policy::permissions::Limit;
 use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 
+use crate::backend::Holder;
 use crate::git::{Leaving, Mended, Setup};
 use crate::line;
 use crate::net::Outlet;
@@ -28,6 +29,7 @@ pub struct Process {
     control: AsyncFd<OwnedFd>,
     pidfd: OwnedFd,
     kin: Kin,
+    holder: Holder,
     /// Standard input, if it was asked for.
     pub input: Option<pipe::Sender>,
     /// Standard output and error, or the terminal; taken by whoever reads them.
@@ -96,6 +98,7 @@ impl Process {
     pub(crate) fn new(
         control: AsyncFd<OwnedFd>,
         (pidfd, kin): (OwnedFd, Kin),
+        holder: Holder,
         input: Option<pipe::Sender>,
         output: Output,
     ) -> Self {
@@ -103,6 +106,7 @@ impl Process {
             control,
             pidfd,
             kin,
+            holder,
             input,
             output: Some(output),
             exit: None,
@@ -120,6 +124,11 @@ impl Process {
     pub(crate) fn with_setup(mut self, setup: Option<Setup>) -> Self {
         self.setup = setup;
         self
+    }
+
+    /// What holds it.
+    pub fn holder(&self) -> Holder {
+        self.holder
     }
 
     /// Waits until the command has ended. What it left running lives on. May be called again, and

@@ -16,7 +16,7 @@ use tokio::net::unix::pipe;
 use tokio::sync::Mutex;
 
 use crate::backend::container::spec::Spec;
-use crate::backend::{Backend, Choice, ContainerOptions, SearchPath, Site, bubblewrap};
+use crate::backend::{Backend, Choice, ContainerOptions, Holder, SearchPath, Site, bubblewrap};
 use crate::error::LaunchError;
 use crate::git::{Mended, Setup};
 use crate::line::{self, Line, Stage, WardenProgram};
@@ -254,7 +254,7 @@ impl Session {
         io: Io,
         gate: Arc<dyn Gate>,
     ) -> Result<Option<Process>, LaunchError> {
-        let (mut stage, ground) = self.stage_for(confinement).await?;
+        let (mut stage, ground, holder) = self.stage_for(confinement).await?;
         let outlet = outlet(&mut stage, confinement, gate)?;
         let launch = Launch {
             argv: argv(command)?,
@@ -272,7 +272,7 @@ impl Session {
             },
         };
         let setup = self.setup(confinement, &ground);
-        let process = start(stage, &launch, io, &ground.site).await?;
+        let process = start(stage, &launch, io, &ground.site, holder).await?;
         self.prepare_next(&ground).await?;
         Ok(process.map(|process| process.with_outlet(outlet).with_setup(setup)))
     }
@@ -319,7 +319,10 @@ impl Session {
     }
 
     /// A stage in the right place, and the fence that goes with it.
-    async fn stage_for(&self, confinement: &Confinement) -> Result<(Stage, Ground), LaunchError> {
+    async fn stage_for(
+        &self,
+        confinement: &Confinement,
+    ) -> Result<(Stage, Ground, Holder), LaunchError> {
         let mut lines = self.lines.lock().await;
         let ground = match confinement {
             Confinement::Unfenced { limits } => {
@@ -329,7 +332,9 @@ impl Session {
                 self.fenced(&mut lines, sandbox, limits).await?
             }
         };
+        let is_fenced = ground.enclosure.fence.is_some();
         let line = self.line(&mut lines, &ground.site).await?;
+        let holder = Holder::at(&ground.site, is_fenced, line.engine());
         let stage = match line.stage(&ground.enclosure).await {
             // The warden was killed, or its container: another takes its place.
             Err(LaunchError::WardenGone | LaunchError::Warden(_)) => {
@@ -339,7 +344,7 @@ impl Session {
             }
             other => other?,
         };
-        Ok((stage, ground))
+        Ok((stage, ground, holder))
     }
 
     /// The best place that can enforce a policy, brought up.
@@ -600,6 +605,7 @@ async fn start(
     launch: &Launch,
     io: Io,
     site: &Site,
+    holder: Holder,
 ) -> Result<Option<Process>, LaunchError> {
     let backend = site.backend();
     let Stage {
@@ -633,7 +639,7 @@ async fn start(
                 Output::Terminal(Terminal::new(terminal).map_err(LaunchError::Warden)?)
             };
             let first = along.next().unwrap_or(pidfd);
-            let process = Process::new(socket, (first, site.kin()), input, output);
+            let process = Process::new(socket, (first, site.kin()), holder, input, output);
             Ok(Some(process))
         }
         Some((Report::Failed(failure), _)) => Err(LaunchError::from(failure)),

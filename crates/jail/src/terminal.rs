@@ -15,6 +15,16 @@ pub struct Terminal {
 }
 
 impl Terminal {
+    /// Whether it takes whole lines and does not show them, as where a password is asked for. A
+    /// program that edits lines itself shows what it is given.
+    pub fn hides_input(&self) -> bool {
+        use rustix::termios::{LocalModes, tcgetattr};
+        tcgetattr(self.descriptor.get_ref()).is_ok_and(|settings| {
+            let modes = settings.local_modes;
+            modes.contains(LocalModes::ICANON) && !modes.contains(LocalModes::ECHO)
+        })
+    }
+
     pub(crate) fn new(descriptor: OwnedFd) -> io::Result<Self> {
         Ok(Self {
             descriptor: crate::line::nonblocking(descriptor)?,

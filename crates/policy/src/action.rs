@@ -23,10 +23,83 @@ pub enum Action {
     SearchFiles(SearchFiles),
     /// Connect to a host.
     Connect(Connect),
-    /// Call a tool of another server.
-    CallMcpTool(CallMcpTool),
-    /// Send an HTTP request from the harness.
-    SendHttp(SendHttp),
+    /// Type into a running command.
+    TypeInput(TypeInput),
+    /// End a running command.
+    StopProcess(StopProcess),
+}
+
+/// Which of them an action is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ActionKind {
+    /// Run a command.
+    RunCommand,
+    /// Run a script.
+    RunScript,
+    /// Change files by a patch.
+    ApplyPatch,
+    /// Look for files by name.
+    SearchFiles,
+    /// Connect to a host.
+    Connect,
+    /// Type into a running command.
+    TypeInput,
+    /// End a running command.
+    StopProcess,
+}
+
+impl ActionKind {
+    /// Every kind.
+    pub const ALL: &[Self] = &[
+        Self::RunCommand,
+        Self::RunScript,
+        Self::ApplyPatch,
+        Self::SearchFiles,
+        Self::Connect,
+        Self::TypeInput,
+        Self::StopProcess,
+    ];
+
+    /// Its name, which is also that of the harness's entry for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RunCommand => "run_command",
+            Self::RunScript => "run_script",
+            Self::ApplyPatch => "apply_patch",
+            Self::SearchFiles => "search_files",
+            Self::Connect => "connect",
+            Self::TypeInput => "type_input",
+            Self::StopProcess => "stop_process",
+        }
+    }
+}
+
+impl Action {
+    /// Which kind it is.
+    pub fn kind(&self) -> ActionKind {
+        match self {
+            Self::RunCommand(_) => ActionKind::RunCommand,
+            Self::RunScript(_) => ActionKind::RunScript,
+            Self::ApplyPatch(_) => ActionKind::ApplyPatch,
+            Self::SearchFiles(_) => ActionKind::SearchFiles,
+            Self::Connect(_) => ActionKind::Connect,
+            Self::TypeInput(_) => ActionKind::TypeInput,
+            Self::StopProcess(_) => ActionKind::StopProcess,
+        }
+    }
+
+    /// The tool that asks.
+    pub fn tool(&self) -> &str {
+        match self {
+            Self::RunCommand(command) => &command.tool,
+            Self::RunScript(script) => &script.tool,
+            Self::ApplyPatch(_) => "apply_patch",
+            Self::SearchFiles(_) => "file_search",
+            Self::Connect(_) => "connect",
+            Self::TypeInput(input) => &input.tool,
+            Self::StopProcess(stop) => &stop.tool,
+        }
+    }
 }
 
 /// Which side of the fence a command asks to run on.
@@ -100,22 +173,30 @@ pub struct Connect {
     pub protocol: Protocol,
 }
 
-/// A tool of another server.
+/// What is typed into a running command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallMcpTool {
-    /// The server.
-    pub server: String,
-    /// The tool.
+pub struct TypeInput {
+    /// The tool that asks.
     pub tool: String,
+    /// The id of what runs.
+    pub process: String,
+    /// Its command.
+    pub command: String,
+    /// What is typed.
+    pub text: String,
+    /// Whether its terminal does not show it, as where a password is asked for.
+    pub is_hidden: bool,
+    /// Whether its input is ended afterwards.
+    pub closes: bool,
 }
 
-/// An HTTP request.
+/// The end of a running command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SendHttp {
-    /// The method.
-    pub method: String,
-    /// The host, in canonical form.
-    pub host: String,
-    /// The port.
-    pub port: u16,
+pub struct StopProcess {
+    /// The tool that asks.
+    pub tool: String,
+    /// The id of what runs.
+    pub process: String,
+    /// Its command.
+    pub command: String,
 }

@@ -5,6 +5,7 @@
 
 mod connect;
 mod files;
+mod running;
 
 use crate::action::{Action, FenceRequest, RunCommand};
 use crate::advice::Advice;
@@ -67,7 +68,9 @@ fn judge_by_rules(action: Action, bench: &Bench<'_>, advice: &Advice) -> Judgeme
         Action::ApplyPatch(patch) => files::judge_patch(patch, bench),
         Action::SearchFiles(search) => files::judge_search(search, bench),
         Action::Connect(connect) => connect::judge(connect, bench),
-        other => judge_other(other, bench),
+        Action::RunScript(script) => running::judge_script(script, bench),
+        Action::TypeInput(input) => running::judge_input(input, bench),
+        Action::StopProcess(stop) => running::judge_stop(stop, bench),
     }
 }
 
@@ -368,47 +371,6 @@ fn class_in_words(class: Class, grounds: &Grounds) -> String {
         }
         _ => name.to_owned(),
     }
-}
-
-/// Everything that is not a command.
-fn judge_other(action: Action, bench: &Bench<'_>) -> Judgement {
-    let confinement = confinement(bench, None);
-    let (harmless, because) = match &action {
-        Action::RunScript(_) => (true, "a script touches nothing but through its tools"),
-        Action::SearchFiles(_) => (true, "it only reads names"),
-        Action::ApplyPatch(_) => (false, "it changes files"),
-        Action::Connect(_) | Action::SendHttp(_) => (false, "it leaves the machine"),
-        Action::CallMcpTool(_) => (false, "it runs a tool of another server"),
-        Action::RunCommand(_) => (false, "it is a command"),
-    };
-    let grounds = Grounds {
-        because: because.to_owned(),
-        ..Grounds::default()
-    };
-    let verdict = match (harmless, bench.approval) {
-        (true, _) => Verdict::Allow(Permit::new(action, confinement, Basis::Policy)),
-        (false, ApprovalPolicy::Never) => deny(
-            DenialCode::ApprovalNotPossible,
-            format!("{because}, and nobody is asked"),
-            None,
-        ),
-        (false, _)
-            if bench.remembered.contains(&ApprovalKey::new(
-                &QuestionKind::Run,
-                &action,
-                &confinement,
-            )) =>
-        {
-            Verdict::Allow(Permit::new(action, confinement, Basis::Remembered))
-        }
-        (false, _) => Verdict::Ask(Question::new(
-            QuestionKind::Run,
-            because.to_owned(),
-            action,
-            confinement,
-        )),
-    };
-    Judgement { verdict, grounds }
 }
 
 #[cfg(test)]

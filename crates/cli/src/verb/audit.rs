@@ -1,10 +1,12 @@
 //! `ringfence audit`: what ran, who approved it, and whether the record is whole.
 
+mod story;
+
 use std::collections::VecDeque;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use ringfence::audit::{self, Command, Entry, Record};
+use ringfence::audit::{self, Entry};
 use ringfence::config::Config;
 use serde_json::json;
 
@@ -110,75 +112,7 @@ fn show(entry: &Entry, as_json: bool) -> Result<()> {
         paint::line(&serde_json::to_string(entry)?);
         return Ok(());
     }
-    let command = |command: &Command| match command {
-        Command::Line(line) => line.clone(),
-        Command::Argv(argv) => argv.join(" "),
-    };
-    let text = match &entry.record {
-        Record::SessionStarted(start) => format!(
-            "session {} started in {} ({}, {})",
-            start.session.0,
-            start.cwd.display(),
-            start.sandbox,
-            start.approval
-        ),
-        Record::SessionEnded(end) => {
-            format!("session {} ended after {} calls", end.session.0, end.calls)
-        }
-        Record::Intent(intent) => format!(
-            "{} {:?} [{}] {} — {}{}",
-            intent.call.0,
-            intent.verdict,
-            intent.sandbox,
-            command(&intent.command),
-            intent.reason,
-            intent
-                .approved_by
-                .as_ref()
-                .map(|by| format!(" (approved: {by})"))
-                .unwrap_or_default()
-        ),
-        Record::ApprovalAsked(asked) => {
-            format!(
-                "{} asked about {}: {}",
-                asked.call.0,
-                command(&asked.command),
-                asked.reason
-            )
-        }
-        Record::ApprovalAnswered(answered) => format!(
-            "{} answered {:?} by {} after {} ms",
-            answered.call.0, answered.answer, answered.by, answered.waited_ms
-        ),
-        Record::ConnectionEnded(ended) => format!(
-            "{} ended: {} connections, {} bytes sent, {} received",
-            ended.call.0, ended.connections, ended.sent_bytes, ended.received_bytes
-        ),
-        Record::Outcome(outcome) => {
-            format!(
-                "{} ended: exit {} after {} ms{}{}",
-                outcome.call.0,
-                outcome
-                    .exit_code
-                    .map_or_else(|| "none".to_owned(), |code| code.to_string()),
-                outcome.duration_ms,
-                if outcome.timed_out { ", timed out" } else { "" },
-                if outcome.denied_by_sandbox {
-                    ", refused by the fence"
-                } else {
-                    ""
-                },
-            ) + &put_back(&outcome.mended)
-        }
-    };
+    let text = story::line(&entry.record);
     paint::line(&reveal::line(&format!("{} {text}", entry.at)));
     Ok(())
-}
-
-/// What was put back of git's set-up, if anything.
-fn put_back(mended: &[String]) -> String {
-    if mended.is_empty() {
-        return String::new();
-    }
-    format!(", put back: {}", mended.join("; "))
 }

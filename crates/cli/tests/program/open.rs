@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ringfence::approval::{Approver, Scripted};
+use ringfence::audit::AuditLog;
 use ringfence::config::Config;
 use ringfence::event::Listener;
 use ringfence::jail::WardenProgram;
@@ -24,6 +25,8 @@ pub struct Opening {
     pub rules_file: Option<PathBuf>,
     /// Where long outputs go.
     pub scratch: Option<PathBuf>,
+    /// Where the record goes.
+    pub audit: Option<AuditLog>,
 }
 
 impl Default for Opening {
@@ -34,6 +37,7 @@ impl Default for Opening {
             listener: ringfence::event::nowhere(),
             rules_file: None,
             scratch: None,
+            audit: None,
         }
     }
 }
@@ -65,6 +69,9 @@ impl Opening {
         }
         if let Some(folder) = self.scratch {
             builder = builder.outputs(folder);
+        }
+        if let Some(log) = self.audit {
+            builder = builder.audit(log);
         }
         builder.open().unwrap()
     }

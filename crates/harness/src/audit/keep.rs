@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::outcome::CallEnded;
 use super::record::{
-    ApprovalAnswered, ApprovalAsked, CallId, Command, ConnectionEnded, Intent, Outcome, Record,
+    ApprovalAnswered, ApprovalAsked, CallId, Command, ConnectionEnded, Intent, Record,
     SessionEnded, SessionId, SessionStarted,
 };
 use super::redact::Redactor;
@@ -58,6 +59,7 @@ impl Record {
                     call: id,
                     session: of,
                     parent,
+                    script,
                     tool,
                     command,
                     shell,
@@ -67,6 +69,9 @@ impl Record {
                 call(id);
                 session(of);
                 parent.as_mut().into_iter().for_each(call);
+                if let Some(site) = script {
+                    text(&mut site.id);
+                }
                 text(tool);
                 command.fit_to_keep(redactor);
                 shell.iter_mut().for_each(path);
@@ -112,16 +117,17 @@ impl Record {
                 text(by);
                 maybe(rule);
             }
-            Self::Outcome(Outcome {
+            Self::Outcome(CallEnded {
                 call: id,
                 session: of,
                 error,
+                fence,
                 mended,
                 ..
             }) => {
                 call(id);
                 session(of);
-                maybe(error);
+                [error, fence].into_iter().for_each(maybe);
                 mended.truncate(MOST_MENDED);
                 mended.iter_mut().for_each(text);
             }

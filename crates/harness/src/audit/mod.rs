@@ -42,6 +42,7 @@ mod keep;
 mod key;
 mod line;
 mod log;
+mod outcome;
 mod place;
 mod read;
 mod record;
@@ -52,11 +53,12 @@ mod verify;
 
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use log::{AuditError, AuditLog};
+pub use outcome::{CallEnded, Outcome};
 pub use place::AuditPlace;
 pub use read::{Entries, Entry, ReadError, read};
 pub use record::{
     Answer, ApprovalAnswered, ApprovalAsked, CallId, Command, ConnectionEnded, Decision, Intent,
-    Outcome, Record, SessionEnded, SessionId, SessionStarted,
+    Record, ScriptSite, SessionEnded, SessionId, SessionStarted,
 };
 pub use redact::Redactor;
 pub use report::{Fault, FileReport, Finding, Report};

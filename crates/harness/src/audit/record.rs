@@ -1,6 +1,6 @@
 //! What is recorded: the life of a session and of each call in it.
 //!
-//! A call is an [`Intent`] before it runs and an [`Outcome`] after, linked by the call's id;
+//! A call is an [`Intent`] before it runs and a [`CallEnded`] after, linked by the call's id;
 //! questions to a person and their answers stand between. These are the log's own types: others
 //! convert into them.
 
@@ -8,6 +8,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use super::outcome::CallEnded;
 
 /// The id of one tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -58,7 +60,7 @@ pub enum Record {
     /// They answered, or did not in time.
     ApprovalAnswered(ApprovalAnswered),
     /// A call ended.
-    Outcome(Outcome),
+    Outcome(CallEnded),
     /// The connections of a run to a host ended.
     ConnectionEnded(ConnectionEnded),
 }
@@ -114,6 +116,15 @@ pub enum Decision {
     Deny,
 }
 
+/// A place in a script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptSite {
+    /// The script's id.
+    pub id: String,
+    /// The line, from 1.
+    pub line: u32,
+}
+
 /// A call was judged. Written before anything runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Intent {
@@ -124,6 +135,9 @@ pub struct Intent {
     /// The call that made this one: a script's, or the one whose command wants a connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<CallId>,
+    /// The place in a script that makes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptSite>,
     /// The tool.
     pub tool: String,
     /// What it is to do.
@@ -133,7 +147,8 @@ pub struct Intent {
     pub shell: Option<PathBuf>,
     /// Where.
     pub cwd: PathBuf,
-    /// The fence around it (`native`, `none`, …, with the policy's name).
+    /// How far it may reach: the sandbox policy's name, or `none` for no fence at all. What really held it
+    /// is in the outcome.
     pub sandbox: String,
     /// What was decided.
     pub verdict: Decision,
@@ -203,34 +218,6 @@ pub struct ApprovalAnswered {
     /// The rule that was saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-}
-
-/// A call ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// The call.
-    pub call: CallId,
-    /// Its session.
-    pub session: SessionId,
-    /// The exit code, where something ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i32>,
-    /// How long it ran.
-    pub duration_ms: u64,
-    /// Whether it was stopped for taking too long.
-    pub timed_out: bool,
-    /// Whether the fence refused it something.
-    pub denied_by_sandbox: bool,
-    /// Bytes on its standard output.
-    pub stdout_bytes: u64,
-    /// Bytes on its standard error.
-    pub stderr_bytes: u64,
-    /// The code of the error, where the call failed as a call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// What it had changed of git's set-up, and what was done about it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub mended: Vec<String>,
 }
 
 /// The connections of a run to a host ended, and the run with them.

@@ -374,6 +374,7 @@ impl EngineBuilder {
             events: event::all(std::mem::take(&mut self.listeners)),
             session: SessionId(crate::identifier::random("ses")),
             calls: AtomicU64::new(0),
+            accounts: super::account::Accounts::default(),
         }
     }
 

@@ -22,16 +22,18 @@ use ringfence_policy::verdict::{Denial as Refusal, Grounds, Judgement, Question}
 use ringfence_policy::{Ground, Permit, Verdict};
 
 use super::Call;
+use super::account::{Account, Accounts};
 use super::advisers::Advisers;
 use super::held::held;
-use super::record::{ActionRecord, Decided, millis, recorded};
+use super::record::{ActionRecord, Decided, mended_lines, millis, recorded};
 use crate::approval::{Answered, Approver};
 use crate::audit::{self, AuditLog, CallId, Clock, SessionId, SystemClock};
 use crate::denial::Denial;
 use crate::error::CallError;
 use crate::event::{Event, EventSink};
-use crate::execution::{Cancel, Execution, Latch, Stopwatch};
+use crate::execution::{Cancel, Latch, Stopwatch};
 use crate::rules;
+use crate::script::ScriptPlace;
 
 /// The desk of a session.
 pub(crate) struct Desk {
@@ -51,6 +53,7 @@ pub(crate) struct Desk {
     pub(crate) events: EventSink,
     pub(crate) session: SessionId,
     pub(crate) calls: AtomicU64,
+    pub(crate) accounts: Accounts,
 }
 
 impl Desk {
@@ -93,37 +96,40 @@ impl Desk {
         (judge_advised(action, &bench, &advice), not_held)
     }
 
-    /// Judges an action and, if need be, asks about it.
-    pub(crate) async fn permit(&self, call: &Call, action: Action) -> Result<Permit, CallError> {
-        let record = ActionRecord::of(&action);
+    /// Judges an action and, if need be, asks about it. The intent goes on its account.
+    pub(super) async fn permit(
+        &self,
+        account: &Account,
+        action: Action,
+    ) -> Result<Permit, CallError> {
         let (Judgement { verdict, grounds }, not_held) = self.judged(action);
         if let Some(not_held) = not_held {
-            self.notice(call, not_held);
+            self.notice(account.call(), not_held);
         }
         match verdict {
             Verdict::Allow(permit) => {
-                self.record_intent(call, &record, Decided::by_policy(&permit, &grounds))?;
+                account.intend(Decided::by_policy(&permit, &grounds))?;
                 Ok(permit)
             }
             Verdict::Deny(refusal) => {
-                self.record_intent(call, &record, Decided::denied(&refusal, &grounds))?;
+                account.intend(Decided::denied(&refusal, &grounds))?;
                 Err(CallError::Denied(refusal))
             }
-            Verdict::Ask(question) => match self.ask(call, &record, question, &grounds).await? {
+            Verdict::Ask(question) => match self.ask(account, question, &grounds).await? {
                 Ok(permit) => Ok(permit),
                 Err(refusal) => Err(CallError::Denied(refusal)),
             },
         }
     }
 
-    /// Asks whether a command that the fence refused something may run again without it.
-    pub(crate) async fn permit_retry(
+    /// Asks whether a command that the fence refused something may run again without it. A second
+    /// try has an account of its own.
+    pub(super) async fn permit_retry(
         &self,
-        call: &Call,
+        first: &Account,
         action: Action,
         denials: &[Denial],
-    ) -> Result<Result<Permit, Refusal>, CallError> {
-        let record = ActionRecord::of(&action);
+    ) -> Result<Result<(Permit, Account), Refusal>, CallError> {
         let denied = denials.iter().map(Denial::line).collect();
         let verdict = {
             let remembered = self
@@ -134,20 +140,30 @@ impl Desk {
             judge_retry(action, denied, &self.bench(&rules, &remembered))
         };
         match verdict {
-            Verdict::Ask(question) => self.ask(call, &record, question, &Grounds::default()).await,
-            Verdict::Allow(permit) => Ok(Ok(permit)),
             Verdict::Deny(refusal) => Ok(Err(refusal)),
+            Verdict::Allow(permit) => {
+                let account = first.again();
+                let because = permit.basis().to_string();
+                account.intend(Decided::approved(&permit, &because, None))?;
+                Ok(Ok((permit, account)))
+            }
+            Verdict::Ask(question) => {
+                let account = first.again();
+                let asked = self.ask(&account, question, &Grounds::default()).await;
+                account.conclude_unless_permitted(&asked)?;
+                Ok(asked?.map(|permit| (permit, account)))
+            }
         }
     }
 
     /// Puts a question to the approver, with a limit on its time, and records both sides.
     pub(super) async fn ask(
         &self,
-        call: &Call,
-        record: &ActionRecord,
+        account: &Account,
         question: Question,
         grounds: &Grounds,
     ) -> Result<Result<Permit, Refusal>, CallError> {
+        let (call, record) = (account.call(), account.action());
         let asked = Instant::now();
         self.record(|| {
             audit::Record::ApprovalAsked(audit::ApprovalAsked {
@@ -189,10 +205,10 @@ impl Desk {
                         .unwrap_or_else(PoisonError::into_inner);
                     remembered.insert(key);
                 }
-                self.record_intent(call, record, Decided::approved(permit, &because, Some(by)))?;
+                account.intend(Decided::approved(permit, &because, Some(by)))?;
             }
             Err(refusal) => {
-                self.record_intent(call, record, Decided::denied(refusal, grounds))?;
+                account.intend(Decided::denied(refusal, grounds))?;
             }
         }
         Ok(settled)
@@ -286,6 +302,7 @@ impl Desk {
                 call: call.id.clone(),
                 session: self.session.clone(),
                 parent: call.parent.clone(),
+                script: call.place.as_deref().map(ScriptPlace::recorded),
                 tool: action.tool.clone(),
                 command: action.command.clone(),
                 shell: action.shell.clone(),
@@ -293,48 +310,12 @@ impl Desk {
                     .cwd
                     .clone()
                     .unwrap_or_else(|| self.ground.cwd.clone()),
-                sandbox: decided.sandbox.to_owned(),
+                sandbox: decided.sandbox,
                 verdict: decided.verdict,
                 reason: decided.reason,
                 rule: decided.rule,
                 approved_by: decided.by.map(str::to_owned),
                 justification: action.justification.clone(),
-            })
-        })
-    }
-
-    pub(crate) fn record_outcome(
-        &self,
-        call: &Call,
-        result: Result<(&Execution, bool), (&'static str, Duration)>,
-    ) -> Result<(), CallError> {
-        self.record(|| {
-            let (call, session) = (call.id.clone(), self.session.clone());
-            audit::Record::Outcome(match result {
-                Ok((execution, denied_by_sandbox)) => audit::Outcome {
-                    call,
-                    session,
-                    exit_code: Some(execution.exit_code()),
-                    duration_ms: millis(execution.duration),
-                    timed_out: execution.ending.is_timeout(),
-                    denied_by_sandbox,
-                    stdout_bytes: execution.output.stdout.total(),
-                    stderr_bytes: execution.output.stderr.total(),
-                    error: None,
-                    mended: mended_lines(&execution.exit.mended),
-                },
-                Err((code, duration)) => audit::Outcome {
-                    call,
-                    session,
-                    exit_code: None,
-                    duration_ms: millis(duration),
-                    timed_out: false,
-                    denied_by_sandbox: false,
-                    stdout_bytes: 0,
-                    stderr_bytes: 0,
-                    error: Some(code.to_owned()),
-                    mended: Vec::new(),
-                },
             })
         })
     }
@@ -353,23 +334,11 @@ impl Desk {
         }
         // Nobody waits for this; a log that cannot be written refuses the next call.
         let _ = self.record(|| {
-            audit::Record::Outcome(audit::Outcome {
-                call,
-                session: self.session.clone(),
-                exit_code: None,
-                duration_ms: 0,
-                timed_out: false,
+            audit::Record::Outcome(audit::CallEnded {
                 denied_by_sandbox: true,
-                stdout_bytes: 0,
-                stderr_bytes: 0,
-                error: None,
                 mended: mended_lines(mended),
+                ..audit::CallEnded::new(call, self.session.clone(), audit::Outcome::Ok)
             })
         });
     }
-}
-
-fn mended_lines(mended: &[Mended]) -> Vec<String> {
-    let lines = mended.iter().map(Denial::of_mended);
-    lines.map(|denial| denial.line()).collect()
 }

@@ -1,156 +1,62 @@
 //! Running what is permitted, in the foreground. The intent is on record already; the outcome
 //! follows.
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ringfence_jail::{Input, Io, Process};
 use ringfence_policy::Permit;
-use ringfence_policy::action::Action;
-use ringfence_policy::permissions::{Limits, SandboxPolicy};
-use ringfence_policy::permit::Confinement;
 use tokio::sync::mpsc;
 
-use super::record::sandbox_name;
+use super::account::Account;
 use super::{Call, Done, Ends, Engine, Heard, How, Outcome, Patience};
 use crate::TaskId;
-use crate::denial::{self, Denial, Scene};
+use crate::denial::Denial;
 use crate::error::CallError;
 use crate::event::Event;
-use crate::execution::{Driven, Execution, OnTimeout, Outside, Running, Timing, Typed, drive};
-use crate::limit::{self, LimitHit};
-use crate::network::Refusals;
-use crate::output::{
-    DeltaLimits, Deltas, Excerpt, SpillPlace, Stream, Transcript, TranscriptLimits,
-};
+use crate::execution::{Driven, Latch, OnTimeout, Outside, Running, Timing, Typed, drive};
+use crate::output::{DeltaLimits, Deltas, SpillPlace, Stream, Transcript, TranscriptLimits};
 
 /// How often a long command is told of.
 const PROGRESS: Duration = Duration::from_secs(1);
 /// How long a command has run when it is offered to be moved to the background.
 const OFFER_AFTER: Duration = Duration::from_secs(2);
 
-/// What a command's end is judged by: where it ran, and within which limits.
-#[derive(Debug, Clone)]
-pub(super) struct Whereabouts {
-    pub(super) sandbox: &'static str,
-    fence: Option<SandboxPolicy>,
-    limits: Limits,
-    timeout: Option<Duration>,
-    cwd: PathBuf,
-    /// What the proxy refused it.
-    refusals: Option<Refusals>,
-}
-
-/// What is found out about a command once it has ended.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Findings {
-    /// What the fence refused it.
-    pub(crate) denials: Vec<Denial>,
-    /// The limits that it hit.
-    pub(crate) limits_hit: Vec<LimitHit>,
-}
-
-impl Whereabouts {
-    pub(super) fn of(permit: &Permit, timeout: Option<Duration>, otherwise: &Path) -> Self {
-        Self {
-            sandbox: sandbox_name(permit.confinement()),
-            fence: match permit.confinement() {
-                Confinement::Fenced { sandbox, .. } => Some(sandbox.clone()),
-                Confinement::Unfenced { .. } => None,
-            },
-            limits: permit.confinement().limits().clone(),
-            timeout,
-            refusals: None,
-            cwd: match permit.action() {
-                Action::RunCommand(command) => command.cwd.clone(),
-                _ => otherwise.to_path_buf(),
-            },
-        }
-    }
-
-    /// The same, with what the proxy will have refused.
-    pub(super) fn refused_through(self, refusals: Refusals) -> Self {
-        Self {
-            refusals: Some(refusals),
-            ..self
-        }
-    }
-
-    /// What there is to say about a command that has ended.
-    pub(super) fn findings(&self, execution: &Execution) -> Findings {
-        let text = Excerpt::of(&execution.output.both, usize::MAX).text;
-        let refusals = self.refusals.as_ref();
-        let mut denials = refusals.map_or_else(Vec::new, Refusals::take);
-        denials.extend(execution.exit.mended.iter().map(Denial::of_mended));
-        denials.extend(self.fence.as_ref().map_or_else(Vec::new, |fence| {
-            let scene = Scene {
-                sandbox: fence,
-                cwd: &self.cwd,
-                exit_code: execution.exit_code(),
-            };
-            denial::find(&scene, &execution.exit.refused, &text)
-        }));
-        Findings {
-            denials,
-            limits_hit: limit::find(&self.limits, self.timeout, execution, &text),
-        }
-    }
-}
-
 impl Engine {
     /// Runs what is permitted, to its end or into the background.
     pub(super) async fn execute(
         &self,
-        call: &Call,
+        account: &Account,
         permit: Permit,
         how: How,
         heard: Heard,
     ) -> Result<Done, CallError> {
-        let whereabouts = Whereabouts::of(&permit, how.timeout, &self.ground.cwd)
-            .refused_through(self.network.refusals_of(call));
+        let books = self.books(account, &permit, how.timeout);
         let command = super::subject(permit.action());
-        let started = Instant::now();
-        let driven = match self.launch_and_drive(call, permit, how, heard).await {
-            Ok(driven) => driven,
-            Err(error) => {
-                self.desk
-                    .record_outcome(call, Err((error.code(), started.elapsed())))?;
-                return Err(error);
-            }
-        };
-        let mut execution = match driven {
+        let mut execution = match self.launch_and_drive(account, permit, how, heard).await? {
             Driven::Ended(execution) => *execution,
             Driven::HandedOver(running) => {
                 let so_far = Box::new(running.so_far());
                 let task = TaskId::random();
-                self.keep_running(call, *running, whereabouts, command, task.clone());
+                self.keep_running(*running, books, command, task.clone())?;
                 return Ok(Done::Moved { task, so_far });
             }
         };
-        let Findings {
-            denials,
-            limits_hit,
-        } = whereabouts.findings(&execution);
-        self.desk
-            .record_outcome(call, Ok((&execution, !denials.is_empty())))?;
-        let task = execution
-            .remaining
-            .take()
-            .and_then(|remaining| self.keep_leftovers(call, remaining, &execution.exit));
+        let closed = books.close(&mut execution);
+        closed.recorded?;
         Ok(Done::Ended(Box::new(Outcome {
             execution,
-            denials,
-            limits_hit,
-            sandbox: whereabouts.sandbox,
+            denials: closed.findings.denials,
+            limits_hit: closed.findings.limits_hit,
+            sandbox: account.fence().unwrap_or("none"),
             not_retried: None,
-            task,
+            task: closed.task,
         })))
     }
 
     async fn launch_and_drive(
         &self,
-        call: &Call,
+        account: &Account,
         permit: Permit,
         how: How,
         heard: Heard,
@@ -160,7 +66,8 @@ impl Engine {
             Ends::InheritedInput => (Io::Pipes(Input::Inherited), None),
             Ends::Terminal { size, typed } => (Io::Terminal(size), Some(typed)),
         };
-        let process = self.launch(call, permit, io).await?;
+        let call = account.call();
+        let process = self.launch(account, permit, io).await?;
         let transcript = Transcript::new(call.id.0.clone(), self.transcript_limits());
         let running = Running::new(process, transcript, call.clock.clone())?;
         let timing = Timing {
@@ -174,8 +81,7 @@ impl Engine {
         };
         let movable = how.patience != Patience::Ends;
         if heard == Heard::No {
-            let outside = outside(call, typed);
-            return Ok(drive(running, timing, outside, |_, _| {}).await?);
+            return self.follow(call, running, timing, typed, |_, _| {}).await;
         }
         let lines = AtomicU64::new(0);
         let bytes = AtomicU64::new(0);
@@ -191,27 +97,58 @@ impl Engine {
             });
         };
         let driven = tokio::select! {
-            driven = drive(running, timing, outside(call, typed), take) => driven?,
+            driven = self.follow(call, running, timing, typed, take) => driven?,
             () = self.tell_progress(call, &lines, &bytes, movable) => unreachable!("it goes on"),
         };
         deltas.finish(|delta| self.desk.tell(&Event::delta(call, &delta)));
         Ok(driven)
     }
 
+    /// Follows a command to its end, or into the background if there is room for it there.
+    async fn follow(
+        &self,
+        call: &Call,
+        running: Running,
+        timing: Timing,
+        typed: Option<mpsc::Receiver<Typed>>,
+        mut take: impl FnMut(Stream, &[u8]),
+    ) -> Result<Driven, CallError> {
+        let outside = outside(call, &call.to_background, typed);
+        let running = match drive(running, timing, outside, &mut take).await? {
+            Driven::HandedOver(running) => *running,
+            ended @ Driven::Ended(_) => return Ok(ended),
+        };
+        let Err(full) = self.registry.room_for_task() else {
+            return Ok(Driven::HandedOver(Box::new(running)));
+        };
+        self.desk
+            .notice(call, format!("the command stays in the foreground: {full}"));
+        let timing = Timing {
+            on_timeout: OnTimeout::Kill,
+            ..timing
+        };
+        let nobody = Latch::new();
+        let outside = self::outside(call, &nobody, None);
+        Ok(drive(running, timing, outside, &mut take).await?)
+    }
+
     /// Starts a permitted command, unless the call is cancelled first.
     pub(super) async fn launch(
         &self,
-        call: &Call,
+        account: &Account,
         permit: Permit,
         io: Io,
     ) -> Result<Process, CallError> {
+        let call = account.call();
         let gate = self.network.gate(call, &permit);
         self.tell_mended(call);
-        tokio::select! {
+        let process = tokio::select! {
             // A launch that is dropped half-way takes its command with it.
-            process = self.jail.launch_through(permit, io, gate) => Ok(process?),
-            () = call.cancel.cancelled() => Err(CallError::Cancelled),
-        }
+            process = self.jail.launch_through(permit, io, gate) => process?,
+            () = call.cancel.cancelled() => return Err(CallError::Cancelled),
+        };
+        account.runs_in(process.holder().name());
+        Ok(process)
     }
 
     /// Tells what was put back of git's set-up once the command that had changed it had ended.
@@ -276,10 +213,14 @@ impl Engine {
     }
 }
 
-fn outside(call: &Call, typed: Option<mpsc::Receiver<Typed>>) -> Outside<'_> {
+fn outside<'a>(
+    call: &'a Call,
+    hand_over: &'a Latch,
+    typed: Option<mpsc::Receiver<Typed>>,
+) -> Outside<'a> {
     Outside {
         cancel: &call.cancel,
-        hand_over: &call.to_background,
+        hand_over,
         typed,
     }
 }

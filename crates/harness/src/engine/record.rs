@@ -3,16 +3,19 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ringfence_jail::Mended;
 use ringfence_policy::Permit;
-use ringfence_policy::action::Action;
+use ringfence_policy::action::{Action, TypeInput};
 use ringfence_policy::command_line::CommandLine;
 use ringfence_policy::permit::Confinement;
 use ringfence_policy::settle::Answer;
-use ringfence_policy::verdict::{Denial, Grounds};
+use ringfence_policy::verdict::{Denial as Refusal, Grounds};
 
 use crate::audit;
+use crate::denial::Denial;
 
 /// What the record says of an action.
+#[derive(Debug, Clone)]
 pub(super) struct ActionRecord {
     pub(super) tool: String,
     pub(super) command: audit::Command,
@@ -38,25 +41,13 @@ impl ActionRecord {
                 justification: command.justification.clone(),
             },
             other => Self {
-                tool: tool_of(other).to_owned(),
+                tool: other.tool().to_owned(),
                 command: audit::Command::Line(subject(other)),
                 shell: None,
                 cwd: None,
                 justification: None,
             },
         }
-    }
-}
-
-fn tool_of(action: &Action) -> &str {
-    match action {
-        Action::RunCommand(command) => &command.tool,
-        Action::RunScript(script) => &script.tool,
-        Action::ApplyPatch(_) => "apply_patch",
-        Action::SearchFiles(_) => "file_search",
-        Action::Connect(_) => "connect",
-        Action::CallMcpTool(_) => "mcp",
-        Action::SendHttp(_) => "http",
     }
 }
 
@@ -80,15 +71,30 @@ pub fn subject(action: &Action) -> String {
                 connect.host, connect.port, connect.protocol
             )
         }
-        Action::CallMcpTool(call) => format!("mcp.{}.{}", call.server, call.tool),
-        Action::SendHttp(http) => format!("{} {}:{}", http.method, http.host, http.port),
+        Action::TypeInput(input) => typed(input),
+        Action::StopProcess(stop) => format!("stop {} ({})", stop.process, stop.command),
+    }
+}
+
+/// What is typed, into what. The text stands at the end as it is, so that secrets in it are found.
+fn typed(input: &TypeInput) -> String {
+    let into = format!("type into {} ({})", input.process, input.command);
+    let end = if input.closes {
+        "; then its input ends"
+    } else {
+        ""
+    };
+    match (input.is_hidden, input.text.len()) {
+        (_, 0) => format!("{into}: nothing{end}"),
+        (true, bytes) => format!("{into}: {bytes} bytes that its terminal does not show{end}"),
+        (false, _) => format!("{into}{end}: {}", input.text),
     }
 }
 
 /// What the record says of a verdict.
 pub(super) struct Decided<'a> {
     pub(super) verdict: audit::Decision,
-    pub(super) sandbox: &'static str,
+    pub(super) sandbox: String,
     pub(super) reason: String,
     pub(super) rule: Option<String>,
     pub(super) by: Option<&'a str>,
@@ -115,23 +121,40 @@ impl<'a> Decided<'a> {
         }
     }
 
-    pub(super) fn denied(refusal: &Denial, grounds: &Grounds) -> Self {
+    pub(super) fn denied(refusal: &Refusal, grounds: &Grounds) -> Self {
         Self {
             verdict: audit::Decision::Deny,
-            sandbox: "none",
+            sandbox: "none".to_owned(),
             reason: refusal.reason.clone(),
             rule: grounds.rule.clone(),
             by: None,
         }
     }
+
+    /// What nobody has decided: it was given up before.
+    pub(super) fn given_up() -> Self {
+        Self {
+            verdict: audit::Decision::Ask,
+            sandbox: "none".to_owned(),
+            reason: "it was given up before it was decided".to_owned(),
+            rule: None,
+            by: None,
+        }
+    }
 }
 
-/// The name of where something runs.
-pub(super) fn sandbox_name(confinement: &Confinement) -> &'static str {
+/// How far something may reach, in a word.
+fn sandbox_name(confinement: &Confinement) -> String {
     match confinement {
-        Confinement::Fenced { .. } => "native",
-        Confinement::Unfenced { .. } => "none",
+        Confinement::Fenced { sandbox, .. } => sandbox.mode.to_string(),
+        Confinement::Unfenced { .. } => "none".to_owned(),
     }
+}
+
+/// What was put back of git's set-up, in words.
+pub(super) fn mended_lines(mended: &[Mended]) -> Vec<String> {
+    let lines = mended.iter().map(Denial::of_mended);
+    lines.map(|denial| denial.line()).collect()
 }
 
 pub(super) fn recorded(answer: &Answer) -> audit::Answer {

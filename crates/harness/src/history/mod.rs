@@ -108,12 +108,13 @@ impl PastCall {
             (Some(Answer::Approved | Answer::ApprovedForSession | Answer::ApprovedWithRule), _) => {
                 Decided::Approved
             }
-            (Some(_), _) => Decided::Declined,
+            // Nobody answered before the call was given up.
+            (Some(_), _) | (None, Decision::Ask) => Decided::Declined,
             (None, Decision::Deny) => Decided::Refused,
             (None, _) => Decided::Unasked,
         };
         Self {
-            outside: intent.sandbox == "none" && intent.verdict != Decision::Deny,
+            outside: intent.sandbox == "none" && intent.verdict == Decision::Allow,
             because: asked.because,
             intent,
             decided,

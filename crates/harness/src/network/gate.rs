@@ -17,7 +17,7 @@ use ringfence_policy::{Permit, Verdict};
 use super::SessionNetwork;
 use super::pending::{Answered, Turn};
 use crate::audit::{self, CallId};
-use crate::engine::Call;
+use crate::engine::{Call, Passage};
 
 /// The gate of one run.
 pub(crate) struct RunGate {
@@ -45,6 +45,7 @@ struct Run {
 /// A host that the run has reached.
 struct OnRecord {
     call: CallId,
+    passage: Passage,
     since: Instant,
     connections: u64,
     traffic: Traffic,
@@ -145,14 +146,15 @@ impl RunGate {
         };
         let key = ApprovalKey::of(&question);
         let call = self.next_call();
-        match self.session.desk.ask_about(&call, question, &grounds).await {
-            Ok(Ok(permit)) => {
-                drop(permit);
+        let asked = self.session.desk.ask_to_pass(&call, question, &grounds);
+        match asked.await {
+            Ok(Ok(passage)) => {
                 let mut run = self.run();
                 if let Some(key) = key {
                     run.approved.insert(key);
                 }
-                run.open.insert(about(connect), OnRecord::new(call.id));
+                run.open
+                    .insert(about(connect), OnRecord::new(call.id, passage));
                 Ok(())
             }
             Ok(Err(refused)) => {
@@ -194,19 +196,16 @@ impl RunGate {
             run.open.contains_key(&about) || run.denied.contains(&about)
         };
         let call = (!known).then(|| self.next_call());
-        if let Some(call) = &call {
-            let recorded =
-                self.session
-                    .desk
-                    .record_verdict(call, &Action::Connect(connect.clone()), &judged);
-            if let Err(error) = recorded {
-                return Err(self.refusal(connect, error.to_string(), None));
-            }
-        }
+        let passed = match &call {
+            Some(call) => self.session.desk.pass(call, connect, &judged),
+            None => Ok(None),
+        };
+        let passage = passed.map_err(|error| self.refusal(connect, error.to_string(), None))?;
         match judged.verdict {
             Verdict::Allow(permit) => {
-                if let Some(call) = call {
-                    self.run().open.insert(about, OnRecord::new(call.id));
+                if let (Some(call), Some(passage)) = (call, passage) {
+                    let open = OnRecord::new(call.id, passage);
+                    self.run().open.insert(about, open);
                 }
                 Ok(permit)
             }
@@ -251,9 +250,10 @@ impl RunGate {
 }
 
 impl OnRecord {
-    fn new(call: CallId) -> Self {
+    fn new(call: CallId, passage: Passage) -> Self {
         Self {
             call,
+            passage,
             since: Instant::now(),
             connections: 0,
             traffic: Traffic::default(),
@@ -320,6 +320,7 @@ impl Drop for RunGate {
                         .unwrap_or(u64::MAX),
                 })
             });
+            let _ = open.passage.over();
         }
     }
 }

@@ -34,8 +34,16 @@ pub(crate) enum Charge {
     Leftovers(Box<Remaining>),
 }
 
-/// What is to be done once a command has ended: it is put on record, and made into an [`End`].
-pub(crate) type Epilogue = Box<dyn FnOnce(Execution) -> End + Send>;
+/// What is to be done once a command has ended, or was lost: it is put on record, and made into an
+/// [`End`].
+pub(crate) type Epilogue = Box<dyn FnOnce(Result<Execution, Lost>) -> End + Send>;
+
+/// A command that was lost with its warden.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lost {
+    /// How long it had run.
+    pub(crate) after: Duration,
+}
 
 /// A command that lives on between calls.
 #[derive(Debug)]
@@ -43,6 +51,7 @@ pub(crate) struct Attended {
     shared: Arc<Shared>,
     orders: mpsc::UnboundedSender<Order>,
     input: tokio::sync::Mutex<Input>,
+    terminal: Option<Arc<Terminal>>,
     attendant: AbortHandle,
 }
 
@@ -99,6 +108,7 @@ impl Attended {
             news: watch::Sender::new(()),
         });
         let (orders, to_do) = mpsc::unbounded_channel();
+        let own = terminal.clone();
         let attendant = tokio::spawn({
             let shared = Arc::clone(&shared);
             async move { shared.attend(charge, terminal, to_do).await }
@@ -107,6 +117,7 @@ impl Attended {
             shared,
             orders,
             input: tokio::sync::Mutex::new(input),
+            terminal: own,
             attendant: attendant.abort_handle(),
         }
     }
@@ -182,6 +193,12 @@ impl Attended {
         self.shared.book().screen.as_ref().map(look)
     }
 
+    /// Whether its terminal does not show what is typed, as where a password is asked for.
+    pub(crate) fn hides_input(&self) -> bool {
+        let terminal = self.terminal.as_deref();
+        terminal.is_some_and(Terminal::hides_input)
+    }
+
     /// Types. On pipes, an interrupt character becomes the signal that a terminal would make of it.
     pub(crate) async fn write(&self, text: &[u8], deadline: Instant) -> Result<(), InputError> {
         const SIGINT: i32 = 2;
@@ -247,11 +264,11 @@ impl Shared {
                 epilogue,
             } => {
                 let clock = running.clock().clone();
-                match self.follow(*running, terminal, orders, drain).await {
-                    Ok(execution) => epilogue(execution),
-                    // The warden is gone, and the command with it.
-                    Err(_) => End::lost(clock.elapsed()),
-                }
+                let followed = self.follow(*running, terminal, orders, drain).await;
+                // The warden is gone, and the command with it.
+                epilogue(followed.map_err(|_| Lost {
+                    after: clock.elapsed(),
+                }))
             }
             Charge::Leftovers(remaining) => self.follow_leftovers(*remaining, orders).await,
         };

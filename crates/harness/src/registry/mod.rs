@@ -15,7 +15,7 @@ mod store;
 mod unread;
 mod wait;
 
-pub(crate) use attended::{Attended, Charge, Epilogue};
+pub(crate) use attended::{Attended, Charge, Epilogue, Lost};
 pub(crate) use ending::{End, State};
 pub(crate) use input::InputError;
 pub(crate) use store::{Listed, Registry, RegistryLimits, Reserved};

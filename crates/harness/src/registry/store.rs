@@ -203,28 +203,39 @@ impl Registry {
 
     /// Whether one more background task may start.
     pub(crate) fn room_for_task(&self) -> Result<(), CallError> {
-        let mut book = self.book();
-        book.tidy(&self.limits);
-        let running = book.running_tasks();
-        if running >= self.limits.tasks {
-            return Err(CallError::TooManyTasks {
-                running,
-                most: self.limits.tasks,
-            });
-        }
-        Ok(())
+        self.book().room_for_task(&self.limits)
     }
 
-    /// Keeps a command as a background task. There is room for it, unless others came first.
-    pub(crate) fn add_task(&self, id: TaskId, attended: Attended, command: String) {
+    /// Keeps a command as a background task, if there is room for it. Where there is none it ends.
+    pub(crate) fn add_task(
+        &self,
+        id: TaskId,
+        attended: Attended,
+        command: String,
+    ) -> Result<(), CallError> {
         let task = Task {
             attended: Arc::new(attended),
             label: Label::new(command),
             ended: None,
         };
         let mut book = self.book();
-        book.tidy(&self.limits);
+        book.room_for_task(&self.limits)?;
         book.tasks.insert(id, task);
+        Ok(())
+    }
+
+    /// What a background task runs.
+    pub(crate) fn task_command(&self, id: &TaskId) -> String {
+        let book = self.book();
+        let task = book.tasks.get(id);
+        task.map_or_else(String::new, |task| task.label.command.clone())
+    }
+
+    /// What a session runs.
+    pub(crate) fn session_command(&self, id: &ProcessId) -> String {
+        let book = self.book();
+        let session = book.sessions.get(id);
+        session.map_or_else(String::new, |session| session.label.command.clone())
     }
 
     /// The task of an id.
@@ -345,6 +356,15 @@ impl Book {
         if self.gone.len() > REMEMBERED {
             self.gone.pop_front();
         }
+    }
+
+    fn room_for_task(&mut self, limits: &RegistryLimits) -> Result<(), CallError> {
+        self.tidy(limits);
+        let (running, most) = (self.running_tasks(), limits.tasks);
+        if running >= most {
+            return Err(CallError::TooManyTasks { running, most });
+        }
+        Ok(())
     }
 
     fn running_tasks(&self) -> usize {

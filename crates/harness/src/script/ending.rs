@@ -44,7 +44,7 @@ pub(super) struct Limits<'a> {
 
 /// What is told of a script.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(crate) struct Told {
     pub(super) output_json: Option<String>,
     pub(super) summary: Option<String>,
     pub(super) error: Option<ScriptError>,
@@ -81,6 +81,11 @@ impl Told {
         }
         told.calls = ledger.made();
         told
+    }
+
+    /// Why it failed, if it did.
+    pub(crate) fn failure(&self) -> Option<ErrorCode> {
+        self.error.as_ref().map(|error| error.code)
     }
 
     pub(super) fn failed(error: ScriptError) -> Self {

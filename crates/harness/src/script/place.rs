@@ -3,6 +3,7 @@
 use ringfence_policy::verdict::ScriptLine;
 use ringfence_script::Site;
 
+use crate::audit::ScriptSite;
 use crate::execution::Stopwatch;
 
 /// The place in a script that makes a call.
@@ -18,6 +19,14 @@ pub struct ScriptPlace {
 const LONGEST: usize = 200;
 
 impl ScriptPlace {
+    /// The place as the audit log names it.
+    pub(crate) fn recorded(&self) -> ScriptSite {
+        ScriptSite {
+            id: self.line.script.clone(),
+            line: self.line.line,
+        }
+    }
+
     pub(super) fn new(script: &str, source: &str, site: Option<Site>, clock: Stopwatch) -> Self {
         let line = site.map_or(1, |site| site.line);
         let text = source.lines().nth(line as usize - 1).unwrap_or_default();

@@ -1,10 +1,9 @@
-//! One script from start to end: permitted, run, its calls served, its clock kept, its end told.
+//! One script from start to end: run, its calls served, its clock kept, its end told.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ringfence_dialect::{ErrorCode, Phase, ScriptError};
-use ringfence_policy::action::{Action, RunScript};
 use ringfence_script::{Language, ToolScript, ToolScriptLimits, run_tool_script};
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -19,7 +18,6 @@ use super::spawn;
 use crate::config::ScriptMode;
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
-use crate::event::Event;
 use crate::execution::Stopwatch;
 
 /// How long calls that nobody awaited may take to end after they were cancelled.
@@ -27,63 +25,66 @@ pub(super) const GRACE: Duration = Duration::from_millis(250);
 /// Levels of what a script returns.
 const RETURN_DEPTH: u32 = 8;
 
+/// A script that is about to run.
+pub(crate) struct Prepared {
+    id: String,
+    pub(crate) request: ScriptRequest,
+    timeout: Duration,
+    exposed: Vec<Exposed>,
+    mode: ScriptMode,
+}
+
+impl Prepared {
+    /// The tools that it is given.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        facade::paths(&self.exposed)
+    }
+
+    /// What its end is told as.
+    pub(crate) fn told(self, told: Told, duration: Duration) -> ScriptRun {
+        told.into_run(self.request, self.id, duration)
+    }
+}
+
 impl Engine {
+    /// A script as it is to be run.
+    pub(crate) fn prepare_script(
+        &self,
+        request: ScriptRequest,
+        mode: ScriptMode,
+    ) -> Result<Prepared, CallError> {
+        Ok(Prepared {
+            id: crate::identifier::random("scr"),
+            timeout: self.script_timeout(&request)?,
+            exposed: facade::exposed(&self.config.script.expose)?,
+            mode,
+            request,
+        })
+    }
+
     /// Runs a script, or checks it, as its mode says.
-    pub async fn run_script(
+    pub(crate) async fn serve_script(
         &self,
         call: &Call,
-        request: ScriptRequest,
-    ) -> Result<ScriptRun, CallError> {
-        let mode = request.mode(&self.config.script);
-        if mode == ScriptMode::Disabled {
-            return Err(CallError::NotAvailable {
-                setting: "script.mode = \"disabled\"",
-                instead: "set it to `enabled`, or to `dry-run` to have scripts checked",
-            });
-        }
-        let mut request = request;
-        if let Some(rest) = request.source.strip_prefix('\u{feff}') {
-            request.source = rest.to_owned();
-        }
-        let timeout = self.script_timeout(&request)?;
-        let exposed = facade::exposed(&self.config.script.expose)?;
-        let started = Instant::now();
-        let action = Action::RunScript(RunScript {
-            tool: "run_script".to_owned(),
-            source: request.source.clone(),
-            bridges: facade::paths(&exposed),
-        });
-        // A script touches nothing by itself: each of its calls gets a permit of its own.
-        drop(self.desk.permit(call, action).await?);
-        self.desk.tell(&Event::Begin {
-            call: call.id.clone(),
-            tool: "run_script".to_owned(),
-            command: request.source.clone(),
-            cwd: self.ground.cwd.clone(),
-        });
-        let id = crate::identifier::random("scr");
-        let told = match self.too_large(&request) {
+        script: &Prepared,
+    ) -> Result<Told, CallError> {
+        let Prepared {
+            id,
+            request,
+            timeout,
+            exposed,
+            ..
+        } = script;
+        match self.too_large(request) {
             Some(error) => Ok(Told::failed(error)),
-            None if mode == ScriptMode::DryRun => {
-                Ok(self.look_at(&request, timeout, &exposed).await)
+            None if script.mode == ScriptMode::DryRun => {
+                Ok(self.look_at(request, *timeout, exposed).await)
             }
             None => {
-                self.run_with_retry(call, &request, &id, timeout, &exposed)
+                self.run_with_retry(call, request, id, *timeout, exposed)
                     .await
             }
-        };
-        let code = match &told {
-            Ok(told) => told.error.as_ref().map_or("ok", |error| error.code.name()),
-            Err(error) => error.code(),
-        };
-        let duration = started.elapsed();
-        self.desk.record_outcome(call, Err((code, duration)))?;
-        self.desk.tell(&Event::End {
-            call: call.id.clone(),
-            exit_code: None,
-            duration,
-        });
-        Ok(told?.into_run(request, id, duration))
+        }
     }
 
     fn script_timeout(&self, request: &ScriptRequest) -> Result<Duration, CallError> {

@@ -11,7 +11,6 @@ use crate::engine::{Call, Engine};
 use crate::error::CallError;
 use crate::execution::Ending;
 use crate::registry::{Attended, State, TaskId};
-use crate::tools::bash_task;
 
 /// The paths below `tools`.
 pub(super) const EXEC: &str = "spawn.exec";
@@ -88,9 +87,7 @@ pub(super) async fn start(
             message: format!("there is a task `{id}` already"),
         });
     }
-    let announced = engine.announce(call, &command);
     engine.open_task(call, command, id.clone()).await?;
-    announced.end(None);
     engine.registry.task(&id)
 }
 
@@ -125,8 +122,6 @@ pub(super) async fn cancel(
     if task.state() != State::Running {
         return Ok(json!(false));
     }
-    let announced = bash_task::announce(engine, call, CANCEL, &id);
-    task.stop().await;
-    announced.end(None);
+    engine.stop_process(call, CANCEL, &id).await?;
     Ok(json!(task.state() == State::Cancelled))
 }

@@ -73,10 +73,8 @@ async fn in_background(
     call: &Call,
     command: RunCommand,
 ) -> Result<Value, CallError> {
-    let announced = engine.announce(call, &command);
     let task = TaskId::random();
     engine.open_task(call, command, task.clone()).await?;
-    announced.end(None);
     Ok(started(
         &task,
         "the command runs in the background; `bash_task_output` waits for its output",

@@ -44,10 +44,7 @@ pub(super) const STOP: Tool = Tool {
         Box::pin(async move {
             let arguments: StopArguments = arguments::read(STOP_NAME, value)?;
             let id = TaskId(arguments.task_id);
-            let task = engine.registry.task(&id)?;
-            let announced = announce(engine, call, STOP_NAME, &id);
-            task.stop().await;
-            announced.end(None);
+            let task = engine.stop_process(call, STOP_NAME, &id).await?;
             Ok(reply(engine, &id, &task, None))
         })
     },
@@ -134,12 +131,7 @@ async fn output(
 }
 
 /// Tells the beginning of a call that is about a task.
-pub(crate) fn announce<'a>(
-    engine: &'a Engine,
-    call: &'a Call,
-    tool: &str,
-    id: &TaskId,
-) -> Announced<'a> {
+fn announce(engine: &Engine, call: &Call, tool: &str, id: &TaskId) -> Announced {
     let begin = Event::Begin {
         call: call.id.clone(),
         tool: tool.to_owned(),

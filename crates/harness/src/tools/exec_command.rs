@@ -13,10 +13,10 @@ use tokio::time::Instant;
 use super::command::{SandboxPermissions, add, in_shell, workdir};
 use super::poll::{self, Size, Told, WaitFor};
 use super::{Tool, arguments};
-use crate::engine::{Again, Call, Engine};
+use crate::engine::{Call, Engine, SessionStart, StartedSession};
 use crate::error::CallError;
 use crate::output::{Ansi, TERM};
-use crate::registry::{Attended, ProcessId, Until};
+use crate::registry::ProcessId;
 use crate::session::named_shell;
 
 const NAME: &str = "exec_command";
@@ -108,34 +108,24 @@ async fn run(
     let reserved = engine
         .registry
         .reserve(checked_id(arguments.process_id.clone())?)?;
-    poll::deadline(
-        engine,
-        arguments.yield_time_ms,
-        engine.config.process.yield_time,
-    )?;
+    let otherwise = engine.config.process.yield_time;
+    let deadline = poll::deadline(engine, arguments.yield_time_ms, otherwise)?;
+    let patience = deadline.saturating_duration_since(Instant::now());
     let until = poll::until(NAME, arguments.wait_for, arguments.pattern.as_deref())?;
     let most_chars = poll::most_chars(engine, arguments.max_output_tokens);
     let (screen, ansi) = (arguments.screen, arguments.ansi);
-    let yield_time = arguments.yield_time_ms;
     let command = command(engine, call, arguments).await?;
-    let announced = engine.announce(call, &command);
     let id = reserved.id().clone();
-    let mut attended = engine
-        .open_session(call, command.clone(), reserved, terminal)
-        .await?;
-    wait(engine, call, &attended, &until, yield_time).await?;
-    let again = engine
-        .open_session_again(call, command, &id, &attended, terminal)
-        .await?;
-    let mut not_retried = None;
-    match again {
-        Again::NotRefused => {}
-        Again::No(why) => not_retried = Some(why),
-        Again::Started(unfenced) => {
-            wait(engine, call, &unfenced, &until, yield_time).await?;
-            attended = unfenced;
-        }
-    }
+    let start = SessionStart {
+        reserved,
+        terminal,
+        until: &until,
+        patience,
+    };
+    let StartedSession {
+        attended,
+        not_retried,
+    } = engine.open_session(call, command, start).await?;
     let mut reply = Told {
         engine,
         id: &id,
@@ -147,28 +137,7 @@ async fn run(
     }
     .reply()?;
     add(&mut reply, "not_retried", not_retried);
-    announced.end(
-        reply["exit_code"]
-            .as_i64()
-            .and_then(|code| i32::try_from(code).ok()),
-    );
     Ok(reply)
-}
-
-/// Waits for a session that has just been started: what a person took to answer does not count.
-async fn wait(
-    engine: &Engine,
-    call: &Call,
-    attended: &Attended,
-    until: &Until,
-    yield_time: Option<u64>,
-) -> Result<(), CallError> {
-    let deadline = poll::deadline(engine, yield_time, engine.config.process.yield_time)?;
-    tokio::select! {
-        () = attended.wait(until, deadline) => {}
-        () = call.cancel.cancelled() => attended.stop().await,
-    }
-    Ok(())
 }
 
 fn bad(message: &str) -> CallError {

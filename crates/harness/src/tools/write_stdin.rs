@@ -7,11 +7,10 @@ use tokio::time::Instant;
 
 use super::poll::{self, Size, Told, WaitFor};
 use super::{Tool, arguments};
-use crate::engine::{Announced, Call, Engine};
+use crate::engine::{Call, Engine, Keys};
 use crate::error::CallError;
-use crate::event::Event;
 use crate::output::Ansi;
-use crate::registry::{Attended, InputError, ProcessId};
+use crate::registry::{InputError, ProcessId};
 
 const NAME: &str = "write_stdin";
 
@@ -70,41 +69,20 @@ async fn run(engine: &Engine, call: &Call, arguments: Arguments) -> Result<Value
         .transpose()?;
     let id = ProcessId(arguments.process_id);
     let attended = engine.registry.session(&id)?;
-    let announced = Announced::of(
-        &engine.desk,
-        call,
-        &Event::Begin {
-            call: call.id.clone(),
-            tool: NAME.to_owned(),
-            command: format!("write to {id}"),
-            cwd: engine.ground.cwd.clone(),
-        },
-    );
-    let typed = async {
-        if let Some(size) = size {
-            attended.resize(size).await?;
-        }
-        if arguments.screen && attended.screen(|_| ()).is_none() {
-            return Err(InputError::NoTerminal);
-        }
-        type_in(
-            &attended,
-            arguments.input.as_bytes(),
-            arguments.close,
-            deadline,
-        )
-        .await
-    };
-    typed.await.map_err(|reason| CallError::NotTyped {
-        id: id.clone(),
-        reason: reason.to_string(),
-    })?;
-    tokio::select! {
-        () = attended.wait(&until, deadline) => {}
-        // The command is not the call's: it lives on.
-        () = call.cancel.cancelled() => {}
+    if arguments.screen && attended.screen(|_| ()).is_none() {
+        let reason = InputError::NoTerminal.to_string();
+        return Err(CallError::NotTyped { id, reason });
     }
-    let reply = Told {
+    let keys = Keys {
+        text: arguments.input,
+        closes: arguments.close,
+        size,
+    };
+    let wait = (&until, deadline);
+    engine
+        .type_input(call, NAME, (&id, &attended), keys, wait)
+        .await?;
+    Told {
         engine,
         id: &id,
         attended: &attended,
@@ -113,36 +91,5 @@ async fn run(engine: &Engine, call: &Call, arguments: Arguments) -> Result<Value
         ansi: arguments.ansi,
         since,
     }
-    .reply()?;
-    announced.end(
-        reply["exit_code"]
-            .as_i64()
-            .and_then(|code| i32::try_from(code).ok()),
-    );
-    Ok(reply)
-}
-
-/// Types, unless the command has ended: then its end is what the call is told.
-async fn type_in(
-    attended: &Attended,
-    input: &[u8],
-    close: bool,
-    deadline: Instant,
-) -> Result<(), InputError> {
-    // A call that waits for nothing still gets the time to type.
-    const TO_TYPE: std::time::Duration = std::time::Duration::from_secs(1);
-    let deadline = deadline.max(Instant::now() + TO_TYPE);
-    let typed = async {
-        if !input.is_empty() {
-            attended.write(input, deadline).await?;
-        }
-        if close {
-            attended.close(deadline).await?;
-        }
-        Ok(())
-    };
-    match typed.await {
-        Err(InputError::Closed | InputError::Failed(_)) if attended.ends_soon().await => Ok(()),
-        result => result,
-    }
+    .reply()
 }

@@ -7,6 +7,7 @@ pub(crate) mod bubblewrap;
 pub(crate) mod container;
 pub(crate) mod forked;
 pub mod guarantee;
+mod holder;
 pub(crate) mod native;
 mod search_path;
 pub mod seatbelt;
@@ -23,6 +24,7 @@ use crate::warden::protocol::{Boot, Furniture, Identity, RawPath, World};
 use container::spec::Spec;
 
 pub use container::{ContainerEngine, ContainerOptions};
+pub use holder::Holder;
 pub use search_path::SearchPath;
 
 /// What builds a fence.

@@ -29,33 +29,38 @@ pub(super) fn judge_search(search: SearchFiles, bench: &Bench<'_>) -> Judgement 
         because: "it only reads names".to_owned(),
         ..Grounds::default()
     };
-    let (action, bounds) = (Action::SearchFiles(search), confinement(bench, None));
-    let rule = bench
-        .rules
-        .decide_tool("file_search")
-        .filter(|rule| rule.decision != Decision::Allow);
-    let Some(rule) = rule else {
-        let verdict = Verdict::Allow(Permit::new(action, bounds, Basis::Policy));
-        return Judgement { verdict, grounds };
-    };
-    grounds.rule = Some(rule.rule.source.to_string());
-    grounds.because = in_words(&rule);
-    let needs = if is_denial(&rule) {
-        Needs::TooMuch(Denial {
-            code: DenialCode::DeniedByRule,
-            reason: grounds.because.clone(),
-            hint: None,
-        })
-    } else {
-        Needs::Question(grounds.because.clone())
-    };
+    let action = Action::SearchFiles(search);
+    let needs = by_tool("file_search", bench, &mut grounds);
     let verdict = settle(action, needs, bench);
     Judgement { verdict, grounds }
 }
 
-/// What a patch needs before it may be applied.
+/// What a use of a tool needs that nothing but rules about tools speaks against.
+pub(super) fn by_tool(tool: &str, bench: &Bench<'_>, grounds: &mut Grounds) -> Needs {
+    let rule = bench.rules.decide_tool(tool);
+    match rule.filter(|rule| rule.decision != Decision::Allow) {
+        Some(rule) => by_rule(&rule, grounds),
+        None => Needs::Nothing(Basis::Policy),
+    }
+}
+
+/// What an action needs that a rule denies or asks about.
+pub(super) fn by_rule(rule: &RuleDecision, grounds: &mut Grounds) -> Needs {
+    grounds.rule = Some(rule.rule.source.to_string());
+    grounds.because = in_words(rule);
+    if !is_denial(rule) {
+        return Needs::Question(grounds.because.clone());
+    }
+    Needs::TooMuch(Denial {
+        code: DenialCode::DeniedByRule,
+        reason: grounds.because.clone(),
+        hint: None,
+    })
+}
+
+/// What an action needs before it may happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Needs {
+pub(super) enum Needs {
     Nothing(Basis),
     Question(String),
     /// More than anybody can give.
@@ -130,7 +135,7 @@ fn decide(patch: &ApplyPatch, bench: &Bench<'_>, grounds: &mut Grounds) -> Needs
     Needs::Nothing(basis)
 }
 
-fn settle(action: Action, needs: Needs, bench: &Bench<'_>) -> Verdict {
+pub(super) fn settle(action: Action, needs: Needs, bench: &Bench<'_>) -> Verdict {
     let bounds = confinement(bench, None);
     match needs {
         Needs::TooMuch(denial) => Verdict::Deny(denial),

@@ -20,7 +20,7 @@ use super::HOUSEKEEPING;
 use super::trace::Trace;
 
 /// A container engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ContainerEngine {
     /// Podman.
     Podman,

@@ -221,6 +221,10 @@ impl Keeper for ContainerKeeper {
     fn is_whole(&self) -> bool {
         self.marks.iter().all(Standing::stands)
     }
+
+    fn engine(&self) -> Option<ContainerEngine> {
+        Some(self.found.engine)
+    }
 }
 
 impl Drop for ContainerKeeper {
