@@ -37,6 +37,7 @@ use crate::output::{Captured, OutputProcessor, Stream};
 use crate::registry::{Registry, TaskId};
 use crate::script::ScriptPlace;
 use crate::search::Catalogue;
+use crate::tools::{ExecToolCallOutput, ToolSet};
 pub(crate) use announce::Announced;
 pub(crate) use desk::Desk;
 pub(crate) use execute::Findings;
@@ -64,6 +65,7 @@ pub struct Engine {
     pub(crate) processors: Vec<Arc<dyn OutputProcessor>>,
     /// The time zone of scripts' dates.
     pub(crate) time_zone: Option<String>,
+    pub(crate) tools: ToolSet,
     scratch: Option<PathBuf>,
 }
 
@@ -305,9 +307,9 @@ impl Engine {
         changeable(&self.ground)
     }
 
-    /// An outcome as JSON, with spec 2's field names.
-    pub fn exec_output(&self, outcome: &Outcome) -> serde_json::Value {
-        crate::tools::exec_output(self, outcome, None)
+    /// An outcome as the `shell` tool replies it.
+    pub fn exec_output(&self, outcome: &Outcome) -> ExecToolCallOutput {
+        ExecToolCallOutput::of(self, outcome, None)
     }
 
     pub(crate) fn max_output_chars(&self) -> usize {

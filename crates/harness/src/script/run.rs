@@ -46,7 +46,7 @@ impl Engine {
             request.source = rest.to_owned();
         }
         let timeout = self.script_timeout(&request)?;
-        let exposed = facade::exposed(&self.config.script.expose)?;
+        let exposed = facade::exposed(&self.config.script.expose, &self.tools)?;
         let started = Instant::now();
         let action = Action::RunScript(RunScript {
             tool: "run_script".to_owned(),

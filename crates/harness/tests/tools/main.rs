@@ -7,6 +7,8 @@
     reason = "a test program without the harness that the lints know"
 )]
 
+mod conform;
+mod own;
 mod replies;
 mod schemas;
 mod stage;
@@ -15,7 +17,7 @@ use libtest_mimic::{Arguments, Trial};
 
 fn main() -> std::process::ExitCode {
     ringfence::init();
-    let cases = [replies::cases(), schemas::cases()].concat();
+    let cases = [own::cases(), replies::cases(), schemas::cases()].concat();
     let trials = cases.into_iter().map(|(name, case)| {
         Trial::test(name, move || {
             case();

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use expect_test::{ExpectFile, expect_file};
 use serde_json::{Value, json};
 
+use crate::conform;
 use crate::stage::{Case, Stage, block_on};
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -35,7 +36,15 @@ fn check(expected: &ExpectFile, calls: &[(&str, Value)]) {
             let asked = arguments.to_string().replace("LAST_TASK", &task);
             let asked = serde_json::from_str(&asked).unwrap();
             let mut reply = match engine.call(tool, asked).await {
-                Ok(reply) => reply,
+                Ok(reply) => {
+                    let schema = engine.tools().find(tool).unwrap().output_schema();
+                    assert_eq!(
+                        conform::problem(&schema, &reply),
+                        None,
+                        "{tool} {arguments}"
+                    );
+                    reply
+                }
                 Err(error) => error.to_json(),
             };
             if let Some(id) = reply["backgroundTaskId"].as_str() {

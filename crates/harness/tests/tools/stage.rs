@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use ringfence::approval::Scripted;
 use ringfence::config::{Config, ScriptMode};
+use ringfence::event::EventSink;
 use ringfence::jail::{Launches, WardenProgram};
 use ringfence::policy::permissions::ApprovalPolicy;
 use ringfence::policy::ruleset::RuleSet;
 use ringfence::session::detect_shell;
+use ringfence::tools::ToolSet;
 use ringfence::{Engine, EngineOptions};
 use serde_json::Value;
 
@@ -20,6 +22,9 @@ pub(crate) type Case = (&'static str, fn());
 pub(crate) struct Stage {
     root: tempfile::TempDir,
     pub(crate) config: Config,
+    pub(crate) tools: ToolSet,
+    pub(crate) approver: Scripted,
+    pub(crate) events: EventSink,
 }
 
 impl Stage {
@@ -32,7 +37,13 @@ impl Stage {
         let mut config = Config::default();
         config.script.mode = ScriptMode::Enabled;
         config.approval.policy = ApprovalPolicy::Never;
-        Self { root, config }
+        Self {
+            root,
+            config,
+            tools: ToolSet::built_in(),
+            approver: Scripted::ApproveAll,
+            events: ringfence::event::nowhere(),
+        }
     }
 
     fn home(&self) -> PathBuf {
@@ -63,10 +74,11 @@ impl Stage {
             journals: Some(home.join("journals")),
             marks: Some(home.join("marks")),
             launches: Launches::Many,
-            approver: Arc::new(Scripted::ApproveAll),
-            events: ringfence::event::nowhere(),
+            approver: Arc::new(self.approver.clone()),
+            events: self.events.clone(),
             warden: WardenProgram::ThisProgram,
             private: vec![home.join("journals"), home.join("marks")],
+            tools: self.tools.clone(),
             front: "test",
         })
         .unwrap()
