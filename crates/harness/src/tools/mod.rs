@@ -22,6 +22,7 @@ mod run_code;
 mod run_script;
 mod shell;
 mod shell_command;
+mod task_output;
 mod tool;
 mod tool_set;
 mod write_stdin;

@@ -8,6 +8,7 @@
 )]
 
 mod conform;
+mod names;
 mod own;
 mod replies;
 mod schemas;
@@ -17,7 +18,13 @@ use libtest_mimic::{Arguments, Trial};
 
 fn main() -> std::process::ExitCode {
     ringfence::init();
-    let cases = [own::cases(), replies::cases(), schemas::cases()].concat();
+    let cases = [
+        names::cases(),
+        own::cases(),
+        replies::cases(),
+        schemas::cases(),
+    ]
+    .concat();
     let trials = cases.into_iter().map(|(name, case)| {
         Trial::test(name, move || {
             case();

@@ -10,7 +10,7 @@ use ringfence::event::Event;
 use ringfence::policy::action::{Action, SendHttp};
 use ringfence::policy::permissions::ApprovalPolicy;
 use ringfence::respond::Turn;
-use ringfence::tools::{Invocation, Tool, ToolNameError, ToolSet};
+use ringfence::tools::{Invocation, Tool, ToolSet};
 use ringfence::{Cancel, script};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,18 +25,17 @@ pub(crate) fn cases() -> Vec<Case> {
         ("own::is_declared", is_declared),
         ("own::fails_alone", fails_alone),
         ("own::acts_with_a_permit_only", acts_with_a_permit_only),
-        ("own::takes_no_name_twice", takes_no_name_twice),
     ]
 }
 
 /// Weighs a parcel, under whatever name.
-struct Weigh {
-    name: &'static str,
+pub(crate) struct Weigh {
+    pub(crate) name: &'static str,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Parcel {
+pub(crate) struct Parcel {
     /// What is in it.
     content: String,
     /// What goes wrong.
@@ -45,14 +44,14 @@ struct Parcel {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-enum Mishap {
+pub(crate) enum Mishap {
     Fails,
     Panics,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Weight {
+pub(crate) struct Weight {
     /// In grams.
     grams: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -302,6 +301,16 @@ fn acts_with_a_permit_only() {
         );
         let sent = send.sent.lock().unwrap().clone();
         assert_eq!(sent.is_empty(), code.is_some(), "{sent:?}");
+        let records = stage.recorded();
+        let many = |event: &str| {
+            records
+                .iter()
+                .filter(|record| record["event"] == event)
+                .count()
+        };
+        assert_eq!(many("intent"), 1, "{records:?}");
+        let has_run = code.is_none_or(|code| code == "tool_panicked");
+        assert_eq!(many("outcome"), usize::from(has_run), "{records:?}");
         let told = told.lock().unwrap().clone();
         assert_eq!(
             told,
@@ -309,48 +318,4 @@ fn acts_with_a_permit_only() {
             "{code:?}"
         );
     }
-}
-
-fn takes_no_name_twice() {
-    let with = |name| ToolSet::built_in().with(Weigh { name }).map(drop);
-    for (name, tool) in [
-        ("bash", "bash"),
-        ("applyPatch", "apply_patch"),
-        ("writeStdin", "write_stdin"),
-        ("Shell", "shell"),
-    ] {
-        let taken = ToolNameError::Taken {
-            name: name.to_owned(),
-            tool: tool.to_owned(),
-        };
-        assert_eq!(with(name), Err(taken));
-    }
-    for name in ["exec", "spawn", "search", "describe", "mcp", "http"] {
-        let name = name.to_owned();
-        assert_eq!(
-            with(name.clone().leak()),
-            Err(ToolNameError::Reserved { name })
-        );
-    }
-    for name in [
-        "",
-        "1st",
-        "a.b",
-        "a b",
-        "ä",
-        "x\n",
-        "constructor()",
-        "__proto__",
-    ] {
-        let not = ToolNameError::NotAName {
-            name: name.to_owned(),
-        };
-        assert_eq!(with(name), Err(not), "{name}");
-    }
-    for name in ["weigh", "weigh-2", "weighIt"] {
-        assert_eq!(with(name), Ok(()));
-    }
-    let twice = ToolSet::built_in().with(Weigh { name: "weigh" });
-    let twice = twice.unwrap().with(Weigh { name: "weigh" });
-    assert!(matches!(twice, Err(ToolNameError::Taken { .. })));
 }

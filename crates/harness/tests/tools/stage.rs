@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ringfence::approval::Scripted;
+use ringfence::audit::{AuditLog, AuditPlace, SystemClock};
 use ringfence::config::{Config, ScriptMode};
 use ringfence::event::EventSink;
 use ringfence::jail::{Launches, WardenProgram};
@@ -69,7 +70,7 @@ impl Stage {
             rules: RuleSet::default(),
             rules_file: None,
             shell: detect_shell(Some(Path::new("/bin/bash")), 0, None).unwrap(),
-            audit: None,
+            audit: Some(AuditLog::open(&self.audit(), SystemClock).unwrap()),
             scratch: Some(outputs.join("own")),
             journals: Some(home.join("journals")),
             marks: Some(home.join("marks")),
@@ -77,11 +78,31 @@ impl Stage {
             approver: Arc::new(self.approver.clone()),
             events: self.events.clone(),
             warden: WardenProgram::ThisProgram,
-            private: vec![home.join("journals"), home.join("marks")],
+            private: ["journals", "marks", "audit", "state"]
+                .map(|name| home.join(name))
+                .to_vec(),
             tools: self.tools.clone(),
             front: "test",
         })
         .unwrap()
+    }
+
+    fn audit(&self) -> AuditPlace {
+        AuditPlace {
+            dir: self.home().join("audit"),
+            state_dir: self.home().join("state"),
+        }
+    }
+
+    /// What was put on record, line by line.
+    pub(crate) fn recorded(&self) -> Vec<Value> {
+        let logs = std::fs::read_dir(self.audit().dir).unwrap();
+        let lines = logs.flat_map(|log| {
+            let text = std::fs::read_to_string(log.unwrap().path()).unwrap();
+            let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+            lines.collect::<Vec<_>>()
+        });
+        lines.collect()
     }
 
     /// A reply in which paths, times and made-up names are the same in every run.
