@@ -293,7 +293,7 @@ fn of_scripts() {
             ),
             (
                 "run_script",
-                json!({"source": "tools.exec({command: ['echo']}); return 1"}),
+                json!({"source": "tools.exec({command: ['sleep', '60']}); return 1"}),
             ),
             (
                 "run_script",
