@@ -144,8 +144,8 @@ fn normal(value: &mut Value, field: &str, root: &str) {
         Value::Array(items) => items.iter_mut().for_each(|item| normal(item, field, root)),
         Value::Number(number) if NUMBERS.contains(&field) => *number = 0.into(),
         Value::String(text) if NAMES.contains(&field) => "…".clone_into(text),
-        // A child of a shell has the shell's own words until it has become what it runs.
-        Value::String(text) if field == "command" && text.contains("sleep 300") => {
+        // A child of a shell has the shell's own words until it has become what it runs, and none of its own for a moment.
+        Value::String(text) if field == "command" && text.contains("sleep") => {
             "sleep 300".clone_into(text);
         }
         Value::String(text) => {
