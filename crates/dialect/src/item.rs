@@ -1,6 +1,7 @@
 //! An item of a conversation: what the model said or thought, a script that it wrote, and what
 //! came of it. The names of the fields are those of the wire.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -160,7 +161,7 @@ pub fn source_sha256(source: &str) -> String {
 }
 
 /// What came of a script.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScriptToolCallOutput {
     /// The script's own id.
     pub id: String,
@@ -183,7 +184,7 @@ pub struct ScriptToolCallOutput {
 }
 
 /// What a script cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OutputMetadata {
     /// How long it took.
     pub duration_ms: u64,

@@ -11,10 +11,11 @@ use std::path::{Component, Path, PathBuf};
 
 use ringfence_jail::Refusal;
 use ringfence_policy::permissions::{GIT_SETUP, Network, SandboxMode, SandboxPolicy};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Something that the fence refused.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Denial {
     /// What kind of thing.
     pub kind: DenialKind,
@@ -29,8 +30,9 @@ pub struct Denial {
 }
 
 /// How it is known that something was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "DenialEvidence")]
 pub enum Evidence {
     /// The fence has seen it happen. A fact.
     Seen,
@@ -39,7 +41,7 @@ pub enum Evidence {
 }
 
 /// What kind of thing was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DenialKind {
     /// Writing a path.

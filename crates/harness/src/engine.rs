@@ -40,6 +40,7 @@ use crate::output::{Captured, OutputProcessor, Stream};
 use crate::registry::{Registry, TaskId};
 use crate::script::ScriptPlace;
 use crate::search::Catalogue;
+use crate::tools::{ExecToolCallOutput, ToolSet};
 pub(crate) use aftermath::Findings;
 pub(crate) use announce::Announced;
 pub(crate) use desk::Desk;
@@ -69,6 +70,7 @@ pub struct Engine {
     pub(crate) processors: Vec<Arc<dyn OutputProcessor>>,
     /// The time zone of scripts' dates.
     pub(crate) time_zone: Option<String>,
+    pub(crate) tools: ToolSet,
     scratch: Option<PathBuf>,
 }
 
@@ -231,9 +233,9 @@ impl Engine {
         changeable(&self.ground)
     }
 
-    /// An outcome as JSON, with spec 2's field names.
-    pub fn exec_output(&self, outcome: &Outcome) -> serde_json::Value {
-        crate::tools::exec_output(self, outcome, None)
+    /// An outcome as the `shell` tool replies it.
+    pub fn exec_output(&self, outcome: &Outcome) -> ExecToolCallOutput {
+        ExecToolCallOutput::of(self, outcome, None)
     }
 
     pub(crate) fn max_output_chars(&self) -> usize {

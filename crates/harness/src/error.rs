@@ -184,6 +184,17 @@ pub enum CallError {
     /// An approved rule could not be kept, so nothing was run.
     #[error("the approved rule could not be kept: {0}")]
     Rule(#[from] RulesFileError),
+    /// A tool failed, in its own words.
+    #[error("{0}")]
+    ToolFailed(Box<dyn std::error::Error + Send + Sync>),
+    /// A tool panicked.
+    #[error("the tool `{tool}` broke off: {message}")]
+    ToolPanicked {
+        /// The tool.
+        tool: String,
+        /// What it said.
+        message: String,
+    },
     /// The command's output or end could not be read.
     #[error("the command could not be followed to its end: {0}")]
     Followed(#[from] io::Error),
@@ -208,6 +219,11 @@ fn with_code(exit_code: Option<i32>) -> String {
 }
 
 impl CallError {
+    /// The failure of a tool of one's own: a text, or any error.
+    pub fn failed(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::ToolFailed(reason.into())
+    }
+
     /// A stable name for programs to look at.
     pub fn code(&self) -> &'static str {
         match self {
@@ -237,6 +253,8 @@ impl CallError {
             Self::Patch(error) => error.code(),
             Self::Audit(_) => "audit_failed",
             Self::Rule(_) => "rule_not_kept",
+            Self::ToolFailed(_) => "tool_failed",
+            Self::ToolPanicked { .. } => "tool_panicked",
             Self::Followed(_) => "io_failed",
         }
     }

@@ -8,14 +8,16 @@
 use std::time::Duration;
 
 use ringfence_policy::permissions::{Limit, Limits};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 use crate::execution::{Ending, Execution};
 
 /// A limit that was hit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LimitHit {
     /// Which.
+    #[schemars(schema_with = "names")]
     pub limit: Limit,
     /// Its value.
     pub value: u64,
@@ -30,8 +32,9 @@ pub struct LimitHit {
 }
 
 /// What the value of a limit counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "LimitUnit")]
 pub enum Unit {
     /// Bytes.
     Bytes,
@@ -44,8 +47,9 @@ pub enum Unit {
 }
 
 /// How it is known that a limit was hit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "LimitEvidence")]
 pub enum Evidence {
     /// Whoever enforces the limit has told. A fact.
     Enforced,
@@ -53,6 +57,22 @@ pub enum Evidence {
     ExitCode,
     /// The output says what a program says then.
     Output,
+}
+
+/// The names of limits, which the policy knows without schemas.
+fn names(_: &mut SchemaGenerator) -> Schema {
+    const ALL: [Limit; 9] = [
+        Limit::CpuTime,
+        Limit::Memory,
+        Limit::ProcessMemory,
+        Limit::Processes,
+        Limit::FileSize,
+        Limit::OpenFiles,
+        Limit::Disk,
+        Limit::Tmp,
+        Limit::WallClock,
+    ];
+    schemars::json_schema!({ "type": "string", "enum": ALL })
 }
 
 /// The limits that a run hit.

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use ringfence::tools;
+use ringfence::tools::ToolSet;
 use serde_json::Value;
 
 use crate::arguments::Common;
@@ -48,7 +48,10 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         input
     };
     // The name is looked at first: it is the likelier mistake, and the error says more.
-    let result = match tools::find(&tool).and_then(|_| parse(&tool, &text)) {
+    let result = match ToolSet::built_in()
+        .find(&tool)
+        .and_then(|_| parse(&tool, &text))
+    {
         Ok(arguments) => {
             let engine = opening::open(&common, Caller::Model, ringfence::event::nowhere())?;
             engine.call(&tool, arguments).await

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use ringfence::config::Config;
 use ringfence::declarations::{self, Declared};
-use ringfence::{script, tools};
+use ringfence::script;
+use ringfence::tools::{Registered, ToolSet};
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
@@ -17,7 +18,7 @@ use crate::paint;
 #[command(after_help = "\
 Examples:
   ringfence tools                 what there is to call
-  ringfence tools --json          the same with the JSON schemas of the arguments
+  ringfence tools --json          the same with the JSON schemas of arguments and replies
   ringfence tools --dts           what scripts see, as TypeScript declarations
   ringfence tools --prompt        a short text about scripts for a model's prompt")]
 pub(crate) struct Arguments {
@@ -35,7 +36,8 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let places = Places::find(arguments.common.cwd.as_deref())?;
     let resolved = places.resolve(flag_values(&arguments.common)?)?;
     let config = Config::from(&resolved);
-    let seen: Vec<Declared> = script::exposed(&config.script.expose)?
+    let tools = ToolSet::built_in();
+    let seen: Vec<Declared> = script::exposed(&config.script.expose, &tools)?
         .iter()
         .map(script::Exposed::declared)
         .collect();
@@ -44,11 +46,11 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     } else if arguments.prompt {
         paint::line(declarations::prompt(&seen).trim_end());
     } else if arguments.common.json {
-        let all: Vec<Value> = tools::TOOLS.iter().map(schema).collect();
+        let all: Vec<Value> = tools.iter().map(schemas).collect();
         paint::line(&serde_json::to_string_pretty(&all)?);
     } else {
-        for tool in tools::TOOLS {
-            paint::line(&format!("{:<18}{}", tool.name, tool.description));
+        for tool in tools.iter() {
+            paint::line(&format!("{:<18}{}", tool.name(), tool.description()));
         }
         let names: Vec<String> = seen
             .iter()
@@ -59,11 +61,12 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn schema(tool: &tools::Tool) -> Value {
+fn schemas(tool: &Registered) -> Value {
     json!({
-        "name": tool.name,
-        "aliases": tool.aliases,
-        "description": tool.description,
-        "schema": (tool.schema)(),
+        "name": tool.name(),
+        "aliases": tool.aliases(),
+        "description": tool.description(),
+        "schema": tool.schema(),
+        "output_schema": tool.output_schema(),
     })
 }

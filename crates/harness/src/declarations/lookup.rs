@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Declared;
+use super::interfaces::Interfaces;
 use super::source::declaration;
 
 /// How many are found at most: a model that gets hundreds has not been helped.
@@ -42,12 +43,15 @@ fn score(tool: &Declared, words: &[String]) -> usize {
     words.iter().map(one).sum()
 }
 
-/// All about one tool.
+/// All about one tool. Its declaration comes with the types that it names.
 pub fn describe(tool: &Declared) -> Value {
+    let interfaces = Interfaces::of(std::iter::once(tool.returns.schema()));
+    let declared = interfaces.declared() + &declaration(tool, &interfaces, 0);
     json!({
         "name": tool.name,
         "description": tool.description,
         "schema": tool.schema,
-        "declaration": declaration(tool, 0),
+        "outputSchema": tool.returns.schema(),
+        "declaration": declared,
     })
 }

@@ -5,6 +5,7 @@
 //! Names and descriptions may come from other servers: nothing in them gets out of its comment or its
 //! quotes.
 
+mod interfaces;
 mod lookup;
 mod schema;
 mod source;
@@ -26,31 +27,36 @@ pub struct Declared {
     pub description: String,
     /// The JSON schema of its argument.
     pub schema: Value,
-    /// The type of what it returns.
-    pub returns: String,
+    /// What it returns.
+    pub returns: Returns,
+}
+
+/// What a script gets from a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Returns {
+    /// A promise of what this JSON schema describes.
+    Promise(Value),
+    /// A task that outlives the script, with a promise of what this JSON schema describes.
+    Task(Value),
 }
 
 impl Declared {
-    /// A tool whose reply is known, if it is one of ours.
+    /// A tool whose reply is not known.
     pub fn new(name: impl Into<String>, description: impl Into<String>, schema: Value) -> Self {
-        let name = name.into();
         Self {
-            returns: returns(&name).to_owned(),
-            name,
+            name: name.into(),
             description: description.into(),
             schema,
+            returns: Returns::Promise(Value::Bool(true)),
         }
     }
 }
 
-/// What our own tools return.
-fn returns(name: &str) -> &'static str {
-    match name {
-        "exec" => "Promise<ExecResult>",
-        "spawn.exec" => "{ id: string; done: Promise<ExecResult> }",
-        "spawn.cancel" => "Promise<boolean>",
-        "applyPatch" | "apply_patch" => "Promise<PatchResult>",
-        "fileSearch" | "file_search" => "Promise<FileSearchResult[]>",
-        _ => "Promise<unknown>",
+impl Returns {
+    /// The JSON schema of the reply.
+    pub fn schema(&self) -> &Value {
+        match self {
+            Self::Promise(schema) | Self::Task(schema) => schema,
+        }
     }
 }

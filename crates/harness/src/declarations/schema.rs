@@ -4,12 +4,29 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use super::interfaces::Interfaces;
+
 /// Deeper than this a type is `unknown`; schemas may refer to themselves.
 const DEEPEST: usize = 8;
 
-/// Writes the type of a schema. `indent` is how far its lines are from the margin.
-pub(super) fn type_of(schema: &Value, indent: usize) -> String {
-    Types { root: schema }.of(schema, indent, 0)
+/// Writes the type of a part of a schema, all of it. `indent` is how far its lines are from the margin.
+pub(super) fn type_of(part: &Value, root: &Value, indent: usize) -> String {
+    type_with(part, root, &Interfaces::default(), None, indent)
+}
+
+/// Writes the type of a part of a schema, with the names of types that have one, but for the one that is being declared.
+pub(super) fn type_with(
+    part: &Value,
+    root: &Value,
+    names: &Interfaces<'_>,
+    declared: Option<&str>,
+    indent: usize,
+) -> String {
+    let types = Types { root, names };
+    match part.get("title").and_then(Value::as_str) {
+        Some(title) if names.has(title) && declared.is_none() => title.to_owned(),
+        _ => types.of(part, indent, 0),
+    }
 }
 
 /// A comment on what follows it, on lines of its own; nothing for an empty text.
@@ -57,6 +74,7 @@ fn quoted(text: &str) -> String {
 
 struct Types<'s> {
     root: &'s Value,
+    names: &'s Interfaces<'s>,
 }
 
 impl Types<'_> {
@@ -65,6 +83,10 @@ impl Types<'_> {
             return "unknown".to_owned();
         };
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+            let name = reference.strip_prefix("#/$defs/").unwrap_or_default();
+            if self.names.has(name) {
+                return name.to_owned();
+            }
             return match self.resolve(reference) {
                 Some(schema) => self.of(schema, indent, depth + 1),
                 None => "unknown".to_owned(),

@@ -3,32 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::Declared;
-use super::schema::{comment, property, type_of};
+use super::interfaces::Interfaces;
+use super::schema::{comment, property, type_of, type_with};
+use super::{Declared, Returns};
 
-/// What our own tools return, and what every script has besides tools.
-const GLOBALS: &str = r#"interface ExecResult {
-  exitCode: number;
-  stdout: string;
-  stderr: string;
-  timedOut?: boolean;
-  duration_ms: number;
-}
-
-interface PatchResult {
-  success: boolean;
-  summary?: string;
-  changes?: Array<{ path: string; kind: "add" | "delete" | "update"; movedFrom?: string }>;
-  notes?: string[];
-}
-
-interface FileSearchResult {
-  path: string;
-  score: number;
-  indices?: number[];
-}
-
-declare const context: {
+/// What every script has besides tools.
+const GLOBALS: &str = r#"declare const context: {
   readonly conversationId: string;
   readonly sessionId: string;
   readonly turnId: string;
@@ -62,29 +42,36 @@ pub fn declarations(tools: &[Declared]) -> String {
     for tool in tools {
         tree.put(&mut tool.name.split('.'), tool);
     }
-    let mut text = GLOBALS.to_owned();
+    let interfaces = Interfaces::of(tools.iter().map(|tool| tool.returns.schema()));
+    let mut text = interfaces.declared();
+    text += GLOBALS;
     text += "\ndeclare const tools: {\n";
-    tree.write(&mut text, 2);
+    tree.write(&mut text, &interfaces, 2);
     text += &comment(
         "The tools that have these words in their name or description.",
         2,
     );
     text += "  search(query: string): Promise<Array<{ name: string; description: string }>>;\n";
     text += &comment("All about one tool, its declaration included.", 2);
-    text += "  describe(name: string): Promise<{ name: string; description: string; schema: unknown; declaration: string }>;\n";
+    text += "  describe(name: string): Promise<{ name: string; description: string; schema: unknown; outputSchema: unknown; declaration: string }>;\n";
     text + "};\n"
 }
 
 /// The declaration of one tool, without what is around it.
-pub(super) fn declaration(tool: &Declared, indent: usize) -> String {
+pub(super) fn declaration(tool: &Declared, interfaces: &Interfaces<'_>, indent: usize) -> String {
     let name = tool.name.rsplit('.').next().unwrap_or(&tool.name);
-    let arguments = type_of(&tool.schema, indent);
+    let arguments = type_of(&tool.schema, &tool.schema, indent);
+    let reply = tool.returns.schema();
+    let reply = type_with(reply, reply, interfaces, None, indent);
+    let returns = match tool.returns {
+        Returns::Promise(_) => format!("Promise<{reply}>"),
+        Returns::Task(_) => format!("{{ id: string; done: Promise<{reply}> }}"),
+    };
     let margin = " ".repeat(indent);
     format!(
-        "{}{margin}{}(args: {arguments}): {};\n",
+        "{}{margin}{}(args: {arguments}): {returns};\n",
         comment(&tool.description, indent),
         property(name),
-        tool.returns
     )
 }
 
@@ -103,15 +90,15 @@ impl<'t> Branch<'t> {
         }
     }
 
-    fn write(&self, text: &mut String, indent: usize) {
+    fn write(&self, text: &mut String, interfaces: &Interfaces<'_>, indent: usize) {
         for (name, branch) in &self.below {
             if let Some(tool) = branch.tool {
-                *text += &declaration(tool, indent);
+                *text += &declaration(tool, interfaces, indent);
             }
             if !branch.below.is_empty() {
                 let margin = " ".repeat(indent);
                 let _ = writeln!(text, "{margin}{}: {{", property(name));
-                branch.write(text, indent + 2);
+                branch.write(text, interfaces, indent + 2);
                 let _ = writeln!(text, "{margin}}};");
             }
         }

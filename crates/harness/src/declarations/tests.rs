@@ -6,8 +6,8 @@ use oxc_parser::Parser;
 use oxc_span::SourceType;
 use serde_json::{Value, json};
 
-use super::{Declared, declarations, describe, prompt, search};
-use crate::tools::TOOLS;
+use super::{Declared, Returns, declarations, describe, prompt, search};
+use crate::tools::ToolSet;
 
 /// What the parser finds wrong with declarations.
 fn problems(text: &str) -> Vec<String> {
@@ -18,10 +18,12 @@ fn problems(text: &str) -> Vec<String> {
 }
 
 fn declared() -> Vec<Declared> {
-    let tools = TOOLS.iter();
-    tools
-        .map(|tool| Declared::new(tool.name, tool.description, (tool.schema)()))
-        .collect()
+    let tools = ToolSet::built_in();
+    let declared = tools.iter().map(|tool| Declared {
+        returns: Returns::Promise(tool.output_schema()),
+        ..Declared::new(tool.name(), tool.description(), tool.schema())
+    });
+    declared.collect()
 }
 
 #[test]
@@ -79,11 +81,11 @@ fn schemas_become_types() {
             justification?: string;
             /** What becomes of escape sequences, such as colours, in the output. */
             ansi?: "remove" | "keep";
-          }): Promise<unknown>;
+          }): Promise<ExecToolCallOutput>;
           /** The tools that have these words in their name or description. */
           search(query: string): Promise<Array<{ name: string; description: string }>>;
           /** All about one tool, its declaration included. */
-          describe(name: string): Promise<{ name: string; description: string; schema: unknown; declaration: string }>;
+          describe(name: string): Promise<{ name: string; description: string; schema: unknown; outputSchema: unknown; declaration: string }>;
         };
     "#]].assert_eq(tools);
 }
@@ -134,7 +136,7 @@ fn types_of_all_sorts() {
         ),
     ];
     for (schema, expected) in cases {
-        let found = super::schema::type_of(schema, 0);
+        let found = super::schema::type_of(schema, schema, 0);
         assert_eq!(found, *expected, "{schema}");
         assert_eq!(
             problems(&format!("type T = {found};")),
@@ -144,7 +146,7 @@ fn types_of_all_sorts() {
     }
     // A schema that refers to itself ends somewhere.
     let list = json!({"type": "object", "properties": {"next": {"$ref": "#"}}});
-    let found = super::schema::type_of(&list, 0);
+    let found = super::schema::type_of(&list, &list, 0);
     assert!(found.contains("unknown"), "{found}");
 }
 
@@ -170,6 +172,81 @@ fn nothing_gets_out_of_its_comment_or_quotes() {
         .collect();
     assert!(!without_comments.contains("declare const evil"), "{text}");
     assert!(text.contains("    \"bad server\": {\n"), "{text}");
+}
+
+/// A tool with a reply of this schema.
+fn returning(name: &str, reply: Value) -> Declared {
+    Declared {
+        returns: Returns::Promise(reply),
+        ..Declared::new(name, "", json!({}))
+    }
+}
+
+#[test]
+fn replies_that_are_the_same_have_one_name() {
+    let point = json!({"title": "Point", "type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]});
+    let list = json!({"title": "Array_of_Point", "type": "array", "items": {"$ref": "#/$defs/Point"}, "$defs": {"Point": point}});
+    let text = declarations(&[returning("a", point), returning("b", list)]);
+    assert_eq!(problems(&text), Vec::<String>::new(), "{text}");
+    assert_eq!(
+        text.matches("interface Point {\n  x: number;\n}\n").count(),
+        1,
+        "{text}"
+    );
+    assert!(
+        text.contains("  a(args: unknown): Promise<Point>;\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("  b(args: unknown): Promise<Point[]>;\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn no_reply_takes_the_name_of_another_type() {
+    let object = |title: &str| json!({"title": title, "type": "object", "properties": {"y": {"type": "string"}}});
+    let cases = [
+        // Another object, and something that is no object.
+        ("PatchResult", object("PatchResult")),
+        (
+            "PatchResult",
+            json!({"title": "PatchResult", "type": "string"}),
+        ),
+        (
+            "PatchResult",
+            json!({"type": "array", "items": {"$ref": "#/$defs/PatchResult"}, "$defs": {"PatchResult": {"type": "string"}}}),
+        ),
+        // What the language has, and what is no name.
+        ("Promise", object("Promise")),
+        ("Record", object("Record")),
+        ("tools", object("tools")),
+        (
+            "E {}; declare const evil: {",
+            object("E {}; declare const evil: {"),
+        ),
+    ];
+    for (title, reply) in cases {
+        let own = declared()
+            .into_iter()
+            .filter(|tool| tool.name == "apply_patch");
+        for tools in [
+            own.clone()
+                .chain([returning("x", reply.clone())])
+                .collect::<Vec<_>>(),
+            [returning("x", reply.clone())]
+                .into_iter()
+                .chain(own)
+                .collect(),
+        ] {
+            let text = declarations(&tools);
+            assert_eq!(problems(&text), Vec::<String>::new(), "{text}");
+            assert!(!text.contains(&format!("interface {title}")), "{text}");
+            assert!(!text.contains(&format!("Promise<{title}")), "{text}");
+        }
+    }
+    let harmless = declarations(&[returning("x", object("Parcel"))]);
+    assert!(harmless.contains("interface Parcel {"), "{harmless}");
 }
 
 #[test]

@@ -31,6 +31,7 @@ use crate::registry::{Registry, RegistryLimits};
 use crate::search::Catalogue;
 use crate::session::{base_environment, detect_shell, owned_by_the_user};
 use crate::state;
+use crate::tools::ToolSet;
 
 /// An engine in the making. Made by [`Engine::builder`], used up by [`open`](Self::open).
 ///
@@ -53,6 +54,7 @@ pub struct EngineBuilder {
     listeners: Vec<Arc<dyn Listener>>,
     advisers: Advisers,
     processors: Vec<Arc<dyn OutputProcessor>>,
+    tools: ToolSet,
     warden: WardenProgram,
     private: Vec<PathBuf>,
     launches: Launches,
@@ -77,6 +79,7 @@ impl EngineBuilder {
             listeners: Vec::new(),
             advisers: Advisers::default(),
             processors: Vec::new(),
+            tools: ToolSet::built_in(),
             warden: WardenProgram::ThisProgram,
             private: Vec::new(),
             launches: Launches::Many,
@@ -196,6 +199,12 @@ impl EngineBuilder {
         self
     }
 
+    /// What a model can call: the built-in tools, unless told. See [`ToolSet::with`].
+    pub fn tools(mut self, tools: ToolSet) -> Self {
+        self.tools = tools;
+        self
+    }
+
     /// Who serves as warden and as worker: this very program, which must call
     /// [`init`](crate::init) first thing in `main`, unless another is named.
     pub fn warden(mut self, program: WardenProgram) -> Self {
@@ -293,6 +302,7 @@ impl EngineBuilder {
             journals: (!self.only_looks).then(|| state.join("patches")),
             catalogue: Catalogue::default(),
             processors: self.processors,
+            tools: self.tools,
             time_zone,
             scratch: self.outputs,
         };

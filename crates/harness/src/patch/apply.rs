@@ -110,17 +110,6 @@ pub(crate) enum ChangeKind {
     Update,
 }
 
-impl ChangeKind {
-    /// The name on the wire.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Add => "add",
-            Self::Delete => "delete",
-            Self::Update => "update",
-        }
-    }
-}
-
 impl FileChange {
     fn of(edit: &Edit) -> Self {
         Self {

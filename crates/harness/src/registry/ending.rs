@@ -10,7 +10,7 @@ use crate::engine::Findings;
 use crate::execution::Ending;
 
 /// How a kept command stands, in spec 4's words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
     /// It runs.

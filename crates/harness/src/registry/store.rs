@@ -9,12 +9,16 @@ use super::{Attended, End, State};
 use crate::error::CallError;
 
 /// The id of a session, chosen by the caller or given out.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(transparent)]
 pub struct ProcessId(pub String);
 
 /// The id of a background task.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(transparent)]
 pub struct TaskId(pub String);
 

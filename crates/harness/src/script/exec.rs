@@ -6,8 +6,8 @@ use std::time::Duration;
 use ringfence_policy::action::{FenceRequest, RunCommand};
 use ringfence_policy::command_line::CommandLine;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::Denial;
 use crate::engine::{Call, Engine, Outcome};
@@ -16,6 +16,7 @@ use crate::execution::Ending;
 use crate::output::HeadTail;
 use crate::tools::arguments;
 use crate::tools::command::{how, timeout, workdir};
+use crate::tools::reply;
 
 pub(super) const DESCRIPTION: &str = "Runs a program with arguments inside the fence. A non-zero exit code is a \
     result, not an error; a person may be asked first.";
@@ -42,6 +43,10 @@ pub(super) struct Arguments {
 
 pub(super) fn schema() -> Value {
     arguments::schema::<Arguments>()
+}
+
+pub(super) fn output_schema() -> Value {
+    reply::schema::<ExecResult>()
 }
 
 /// What is wrong with the arguments, if anything is.
@@ -75,7 +80,7 @@ pub(super) async fn run(engine: &Engine, call: &Call, value: Value) -> Result<Va
     if outcome.execution.ending == Ending::Cancelled {
         return Err(CallError::Cancelled);
     }
-    Ok(reply(&outcome))
+    ExecResult::of(&outcome).to_json()
 }
 
 /// The command that the arguments ask for.
@@ -113,34 +118,60 @@ fn with_variables(
         .collect()
 }
 
-fn reply(outcome: &Outcome) -> Value {
-    let execution = &outcome.execution;
-    let streams = [&execution.output.stdout, &execution.output.stderr];
-    let code = Some(execution.exit_code());
-    let mut reply = result(code, streams, execution.duration, &outcome.denials);
-    if execution.ending == Ending::TimedOut {
-        reply["timedOut"] = json!(true);
-    }
-    reply
+/// What came of a program.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ExecResult {
+    /// Its exit code; 124 if it took too long.
+    // Only what a command left running has none, and that is no program of a script's.
+    #[schemars(with = "i32")]
+    exit_code: Option<i32>,
+    /// What it printed to standard output.
+    stdout: String,
+    /// What it printed to standard error.
+    stderr: String,
+    /// How long it took, in milliseconds.
+    #[serde(rename = "duration_ms")]
+    duration_ms: u64,
+    /// What the fence refused.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    denials: Vec<Denial>,
+    /// Present if it was ended because it took too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timed_out: Option<bool>,
 }
 
-/// An `ExecResult`.
-pub(super) fn result(
-    exit_code: Option<i32>,
-    [stdout, stderr]: [&HeadTail; 2],
-    duration: Duration,
-    denials: &[Denial],
-) -> Value {
-    let mut result = json!({
-        "exitCode": exit_code,
-        "stdout": text(stdout),
-        "stderr": text(stderr),
-        "duration_ms": u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
-    });
-    if !denials.is_empty() {
-        result["denials"] = json!(denials);
+impl ExecResult {
+    fn of(outcome: &Outcome) -> Self {
+        let execution = &outcome.execution;
+        let streams = [&execution.output.stdout, &execution.output.stderr];
+        let code = Some(execution.exit_code());
+        Self {
+            timed_out: (execution.ending == Ending::TimedOut).then_some(true),
+            ..Self::new(code, streams, execution.duration, &outcome.denials)
+        }
     }
-    result
+
+    pub(super) fn new(
+        exit_code: Option<i32>,
+        [stdout, stderr]: [&HeadTail; 2],
+        duration: Duration,
+        denials: &[Denial],
+    ) -> Self {
+        Self {
+            exit_code,
+            stdout: text(stdout),
+            stderr: text(stderr),
+            duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            denials: denials.to_vec(),
+            timed_out: None,
+        }
+    }
+
+    /// As the script gets it.
+    pub(super) fn to_json(&self) -> Result<Value, CallError> {
+        serde_json::to_value(self).map_err(CallError::failed)
+    }
 }
 
 fn text(stream: &HeadTail) -> String {

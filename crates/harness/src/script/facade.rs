@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::{exec, spawn};
 use crate::config::ExposeConfig;
-use crate::declarations::{self, Declared};
+use crate::declarations::{self, Declared, Returns};
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
 use crate::registry::{Attended, TaskId};
 use crate::tools::arguments::nearest;
-use crate::tools::{TOOLS, Tool};
+use crate::tools::{Registered, ToolSet, snake_case};
 
 /// Names that every script has and that touch nothing: looking for tools, and looking at one.
 pub(super) const SEARCH: &str = "search";
@@ -23,18 +23,19 @@ pub struct Exposed {
     /// Its path below `tools`.
     pub name: String,
     /// What it does.
-    pub description: &'static str,
+    pub description: String,
     /// The JSON schema of its argument.
     pub schema: Value,
+    returns: Returns,
     target: Target,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Target {
     Exec,
     SpawnExec,
     SpawnCancel,
-    Tool(&'static Tool),
+    Tool(Registered),
 }
 
 /// What a call has come to.
@@ -46,11 +47,11 @@ pub(super) enum Reached {
 }
 
 /// The tools that scripts see by this configuration.
-pub fn exposed(config: &ExposeConfig) -> Result<Vec<Exposed>, CallError> {
+pub fn exposed(config: &ExposeConfig, tools: &ToolSet) -> Result<Vec<Exposed>, CallError> {
     let mut exposed: Vec<_> = config
         .tools
         .iter()
-        .map(|name| expose(name))
+        .map(|name| expose(name, tools))
         .collect::<Result<_, _>>()?;
     if config.enable_spawn {
         exposed.extend(spawning());
@@ -62,55 +63,48 @@ fn spawning() -> [Exposed; 2] {
     [
         Exposed {
             name: spawn::EXEC.to_owned(),
-            description: spawn::EXEC_DESCRIPTION,
+            description: spawn::EXEC_DESCRIPTION.to_owned(),
             schema: spawn::exec_schema(),
+            returns: Returns::Task(exec::output_schema()),
             target: Target::SpawnExec,
         },
         Exposed {
             name: spawn::CANCEL.to_owned(),
-            description: spawn::CANCEL_DESCRIPTION,
+            description: spawn::CANCEL_DESCRIPTION.to_owned(),
             schema: spawn::cancel_schema(),
+            returns: Returns::Promise(json!({ "type": "boolean" })),
             target: Target::SpawnCancel,
         },
     ]
 }
 
-fn expose(name: &str) -> Result<Exposed, CallError> {
+fn expose(name: &str, tools: &ToolSet) -> Result<Exposed, CallError> {
     if name == "exec" {
         return Ok(Exposed {
             name: name.to_owned(),
-            description: exec::DESCRIPTION,
+            description: exec::DESCRIPTION.to_owned(),
             schema: exec::schema(),
+            returns: Returns::Promise(exec::output_schema()),
             target: Target::Exec,
         });
     }
     let snake = snake_case(name);
     // A script that runs scripts would have no bounds.
-    let mut tools = TOOLS.iter().filter(|tool| tool.name != "run_script");
-    let tool = tools.find(|tool| tool.name == name || tool.name == snake);
-    match tool {
+    let mut known = tools.iter().filter(|tool| tool.name() != "run_script");
+    let found = known.find(|tool| tool.name() == name || snake_case(tool.name()) == snake);
+    match found {
         Some(tool) => Ok(Exposed {
             name: name.to_owned(),
-            description: tool.description,
-            schema: (tool.schema)(),
-            target: Target::Tool(tool),
+            description: tool.description().to_owned(),
+            schema: tool.schema(),
+            returns: Returns::Promise(tool.output_schema()),
+            target: Target::Tool(tool.clone()),
         }),
         None => Err(CallError::UnknownTool {
             name: name.to_owned(),
-            suggestion: nearest(&snake, TOOLS.iter().map(|tool| tool.name)),
+            suggestion: nearest(&snake, tools.iter().map(Registered::name)),
         }),
     }
-}
-
-fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() {
-            snake.push('_');
-        }
-        snake.push(letter.to_ascii_lowercase());
-    }
-    snake
 }
 
 impl Exposed {
@@ -122,7 +116,7 @@ impl Exposed {
         arguments: Value,
         task: TaskId,
     ) -> Result<Reached, CallError> {
-        let reply = match self.target {
+        let reply = match &self.target {
             Target::Exec => {
                 let reply = exec::run(engine, call, arguments).await;
                 reply.map(|reply| engine.processed(&self.name, reply))
@@ -132,14 +126,14 @@ impl Exposed {
                 return Ok(Reached::Task(task));
             }
             Target::SpawnCancel => spawn::cancel(engine, call, &arguments).await,
-            Target::Tool(tool) => engine.call_as(call, tool.name, arguments).await,
+            Target::Tool(tool) => engine.call_as(call, tool.name(), arguments).await,
         };
         reply.map(Reached::Reply)
     }
 
     /// What is wrong with arguments that a script has written out, if anything is.
     pub(super) fn check(&self, arguments: Value) -> Result<(), CallError> {
-        match self.target {
+        match &self.target {
             Target::Exec => exec::check(arguments),
             Target::SpawnExec => spawn::check_exec(arguments),
             Target::SpawnCancel => spawn::check_cancel(&arguments),
@@ -155,7 +149,12 @@ impl Exposed {
 
     /// The tool as a model reads about it.
     pub fn declared(&self) -> Declared {
-        Declared::new(self.name.clone(), self.description, self.schema.clone())
+        Declared {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            schema: self.schema.clone(),
+            returns: self.returns.clone(),
+        }
     }
 }
 

@@ -56,7 +56,7 @@ impl Engine {
         Ok(Prepared {
             id: crate::identifier::random("scr"),
             timeout: self.script_timeout(&request)?,
-            exposed: facade::exposed(&self.config.script.expose)?,
+            exposed: facade::exposed(&self.config.script.expose, &self.tools)?,
             mode,
             request,
         })

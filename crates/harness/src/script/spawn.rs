@@ -98,12 +98,8 @@ pub(super) async fn done(task: Arc<Attended>) -> Result<Value, CallError> {
     match task.end() {
         Some(end) if end.ending != Ending::Cancelled => {
             let denials = &end.findings.denials;
-            Ok(exec::result(
-                end.exit_code,
-                [&stdout, &stderr],
-                end.duration,
-                denials,
-            ))
+            exec::ExecResult::new(end.exit_code, [&stdout, &stderr], end.duration, denials)
+                .to_json()
         }
         _ => Err(CallError::Cancelled),
     }

@@ -18,8 +18,9 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
     let Value::Object(fields) = &arguments else {
         return Err(bad(format!("expected an object, got {}", kind(&arguments))));
     };
-    let known = field_names::<T>();
-    if let Some(field) = fields.keys().find(|field| !known.contains(field)) {
+    if let Some(known) = field_names(&schema::<T>())
+        && let Some(field) = fields.keys().find(|field| !known.contains(field))
+    {
         return Err(CallError::UnknownField {
             tool: tool.to_owned(),
             field: field.clone(),
@@ -43,11 +44,19 @@ pub(crate) fn schema<T: JsonSchema>() -> Value {
     schemars::schema_for!(T).to_value()
 }
 
-fn field_names<T: JsonSchema>() -> Vec<String> {
-    match schema::<T>().get("properties") {
+/// The fields that an object may have; nothing where the schema does not list them all, as that of an enum or a map.
+fn field_names(schema: &Value) -> Option<Vec<String>> {
+    let open = ["$ref", "allOf", "anyOf", "oneOf"]
+        .iter()
+        .any(|word| schema.get(word).is_some());
+    let others = schema.get("additionalProperties");
+    if open || others.is_some_and(|others| *others != Value::Bool(false)) {
+        return None;
+    }
+    Some(match schema.get("properties") {
         Some(Value::Object(properties)) => properties.keys().cloned().collect(),
         _ => Vec::new(),
-    }
+    })
 }
 
 /// The known name that a wrong one probably meant.

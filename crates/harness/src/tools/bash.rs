@@ -3,112 +3,97 @@
 use ringfence_policy::action::{FenceRequest, RunCommand};
 use ringfence_policy::command_line::Profile;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
-use super::command::{add, add_common, bash_like, how, in_shell, long_output, timeout, workdir};
-use super::content::Content;
-use super::{Tool, arguments};
+use super::command::{bash_like, how, in_shell, long_output, timeout, workdir};
+use super::content::{Content, ContentBlock};
+use super::reply::{Remarks, millis};
+use super::{Invocation, Tool};
 use crate::config::OnTimeout;
 use crate::engine::{Call, Done, Engine, How, Outcome, Patience};
 use crate::error::CallError;
 use crate::execution::Ending;
 use crate::output::{Ansi, Captured};
-use crate::registry::TaskId;
+use crate::registry::{State, TaskId};
 
-pub(super) const TOOL: Tool = Tool {
-    name: "bash",
-    aliases: &[],
-    description: "Runs a bash command inside the fence and returns its output.",
-    schema: arguments::schema::<Arguments>,
-    run: |engine, call, value| {
-        Box::pin(async move {
-            let arguments: Arguments = arguments::read("bash", value)?;
-            if arguments.command.trim().is_empty() {
-                return Err(CallError::EmptyCommand);
+/// The tool.
+pub(super) struct Bash;
+
+impl Tool for Bash {
+    type Arguments = Arguments;
+    type Reply = BashOutput;
+
+    fn name(&self) -> &'static str {
+        "bash"
+    }
+
+    fn description(&self) -> &'static str {
+        "Runs a bash command inside the fence and returns its output."
+    }
+
+    async fn run(&self, at: Invocation<'_>, arguments: Arguments) -> Result<BashOutput, CallError> {
+        let Invocation { engine, call, .. } = at;
+        if arguments.command.trim().is_empty() {
+            return Err(CallError::EmptyCommand);
+        }
+        let timeout = timeout(
+            engine,
+            arguments.timeout,
+            engine.config.bash.default_timeout,
+        )?;
+        let shell = bash_like(engine);
+        let (line, environment) =
+            in_shell(engine, call, &shell, arguments.command, Profile::Login).await;
+        let leaves = arguments.dangerously_disable_sandbox.unwrap_or(false);
+        let command = RunCommand {
+            tool: "bash".to_owned(),
+            line,
+            cwd: workdir(engine, None)?,
+            environment,
+            fence: if leaves {
+                FenceRequest::Leave
+            } else {
+                FenceRequest::Stay
+            },
+            justification: None,
+            description: arguments.description,
+        };
+        if arguments.run_in_background == Some(true) {
+            return in_background(engine, call, command).await;
+        }
+        let how = How {
+            patience: match engine.config.bash.on_timeout {
+                OnTimeout::Kill => Patience::MayBeMoved,
+                OnTimeout::Background => Patience::Moves,
+            },
+            ..how(engine, timeout)
+        };
+        match engine.run_or_move(call, command, how).await? {
+            Done::Ended(outcome) => Ok(BashOutput::of(engine, &outcome, arguments.ansi)),
+            Done::Moved { task, so_far } => {
+                Ok(BashOutput::moved(engine, task, &so_far, arguments.ansi))
             }
-            let timeout = timeout(
-                engine,
-                arguments.timeout,
-                engine.config.bash.default_timeout,
-            )?;
-            let shell = bash_like(engine);
-            let (line, environment) =
-                in_shell(engine, call, &shell, arguments.command, Profile::Login).await;
-            let leaves = arguments.dangerously_disable_sandbox.unwrap_or(false);
-            let command = RunCommand {
-                tool: "bash".to_owned(),
-                line,
-                cwd: workdir(engine, None)?,
-                environment,
-                fence: if leaves {
-                    FenceRequest::Leave
-                } else {
-                    FenceRequest::Stay
-                },
-                justification: None,
-                description: arguments.description,
-            };
-            if arguments.run_in_background == Some(true) {
-                return in_background(engine, call, command).await;
-            }
-            let how = How {
-                patience: match engine.config.bash.on_timeout {
-                    OnTimeout::Kill => Patience::MayBeMoved,
-                    OnTimeout::Background => Patience::Moves,
-                },
-                ..how(engine, timeout)
-            };
-            match engine.run_or_move(call, command, how).await? {
-                Done::Ended(outcome) => Ok(reply(engine, &outcome, arguments.ansi)),
-                Done::Moved { task, so_far } => Ok(moved(engine, &task, &so_far, arguments.ansi)),
-            }
-        })
-    },
-};
+        }
+    }
+}
 
 /// Starts a command and leaves it to itself.
 async fn in_background(
     engine: &Engine,
     call: &Call,
     command: RunCommand,
-) -> Result<Value, CallError> {
+) -> Result<BashOutput, CallError> {
     let task = TaskId::random();
     engine.open_task(call, command, task.clone()).await?;
-    Ok(started(
-        &task,
+    Ok(BashOutput::started(
+        task,
         "the command runs in the background; `bash_task_output` waits for its output",
     ))
 }
 
-/// The reply for a command that was moved to the background, with what it has printed so far.
-fn moved(engine: &Engine, task: &TaskId, so_far: &Captured, ansi: Option<Ansi>) -> Value {
-    let content = Content::of(engine, so_far, ansi);
-    let mut reply = started(
-        task,
-        "the command took long and goes on in the background; `bash_task_output` waits for what \
-         it prints from now on",
-    );
-    reply["stdout"] = json!(content.stdout.excerpt.text);
-    reply["stderr"] = json!(content.stderr.excerpt.text);
-    reply
-}
-
-fn started(task: &TaskId, summary: &str) -> Value {
-    json!({
-        "stdout": "",
-        "stderr": "",
-        "summary": summary,
-        "interrupted": false,
-        "isImage": false,
-        "backgroundTaskId": task,
-        "status": "running",
-    })
-}
-
 /// The arguments of `bash`.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The command.
     command: String,
     /// The most time to take, in milliseconds (120000 unless told, at most 600000).
@@ -124,46 +109,114 @@ struct Arguments {
     ansi: Option<Ansi>,
 }
 
-fn reply(engine: &Engine, outcome: &Outcome, ansi: Option<Ansi>) -> Value {
-    let execution = &outcome.execution;
-    let content = Content::of(engine, &execution.output, ansi);
-    let (stdout, stderr) = (&content.stdout.excerpt, &content.stderr.excerpt);
-    let code = execution.exit_code();
-    let omitted = stdout.omitted_bytes + stderr.omitted_bytes;
-    let mut reply = json!({
-        "stdout": stdout.text,
-        "stderr": stderr.text,
-        "exitCode": code,
-        "interrupted": execution.ending != Ending::Exited,
-        "isImage": content.stdout.has_image(),
-        "durationMs": execution.duration.as_millis(),
-        "sandbox": outcome.sandbox,
-    });
-    let file = long_output(engine, outcome);
-    if omitted > 0 {
-        let place = match &file {
-            Some(path) => format!("the whole output is in {path}"),
-            None => "the rest was not kept".to_owned(),
-        };
-        let total = execution.output.both.total();
-        reply["summary"] = json!(format!(
-            "{omitted} of {total} bytes of output are left out; {place}"
-        ));
+/// What came of a command, or has come of it so far.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BashOutput {
+    /// What it printed to standard output.
+    stdout: String,
+    /// What it printed to standard error.
+    stderr: String,
+    /// Its exit code, once it has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    /// Whether it was ended before its time.
+    interrupted: bool,
+    /// Whether standard output is an image.
+    is_image: bool,
+    /// How long it took, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
+    /// Where it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<String>,
+    /// What is left out, or how to go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<String>,
+    /// The output in blocks, if it is not text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<Vec<ContentBlock>>,
+    /// The file with the whole output, if some of it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    raw_output_path: Option<String>,
+    /// The task that it is, or that keeps what it left running.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    background_task_id: Option<TaskId>,
+    /// How the task stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<State>,
+    /// What the exit code means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_code_interpretation: Option<String>,
+    #[serde(flatten)]
+    remarks: Remarks,
+}
+
+impl BashOutput {
+    fn of(engine: &Engine, outcome: &Outcome, ansi: Option<Ansi>) -> Self {
+        let execution = &outcome.execution;
+        let content = Content::of(engine, &execution.output, ansi);
+        let (stdout, stderr) = (&content.stdout.excerpt, &content.stderr.excerpt);
+        let code = execution.exit_code();
+        let omitted = stdout.omitted_bytes + stderr.omitted_bytes;
+        let file = long_output(engine, outcome);
+        let summary = (omitted > 0).then(|| {
+            let place = match &file {
+                Some(path) => format!("the whole output is in {path}"),
+                None => "the rest was not kept".to_owned(),
+            };
+            let total = execution.output.both.total();
+            format!("{omitted} of {total} bytes of output are left out; {place}")
+        });
+        Self {
+            stdout: stdout.text.clone(),
+            stderr: stderr.text.clone(),
+            exit_code: Some(code),
+            interrupted: execution.ending != Ending::Exited,
+            is_image: content.stdout.has_image(),
+            duration_ms: Some(millis(execution.duration)),
+            sandbox: Some(outcome.sandbox.to_owned()),
+            summary,
+            structured_content: content.blocks(),
+            raw_output_path: file,
+            background_task_id: outcome.task.clone(),
+            status: None,
+            return_code_interpretation: crate::exit_code::interpret(code),
+            remarks: Remarks::on(outcome),
+        }
     }
-    if let Some(blocks) = content.blocks() {
-        reply["structuredContent"] = blocks;
+
+    /// A command that was moved to the background, with what it has printed so far.
+    fn moved(engine: &Engine, task: TaskId, so_far: &Captured, ansi: Option<Ansi>) -> Self {
+        let content = Content::of(engine, so_far, ansi);
+        Self {
+            stdout: content.stdout.excerpt.text,
+            stderr: content.stderr.excerpt.text,
+            ..Self::started(
+                task,
+                "the command took long and goes on in the background; `bash_task_output` waits for \
+                 what it prints from now on",
+            )
+        }
     }
-    add(&mut reply, "rawOutputPath", file);
-    add(
-        &mut reply,
-        "backgroundTaskId",
-        outcome.task.as_ref().map(|task| task.0.clone()),
-    );
-    add(
-        &mut reply,
-        "returnCodeInterpretation",
-        crate::exit_code::interpret(code),
-    );
-    add_common(&mut reply, outcome);
-    reply
+
+    /// A command that goes on as a task.
+    fn started(task: TaskId, summary: &str) -> Self {
+        Self {
+            stdout: String::new(),
+            stderr: String::new(),
+            exit_code: None,
+            interrupted: false,
+            is_image: false,
+            duration_ms: None,
+            sandbox: None,
+            summary: Some(summary.to_owned()),
+            structured_content: None,
+            raw_output_path: None,
+            background_task_id: Some(task),
+            status: Some(State::Running),
+            return_code_interpretation: None,
+            remarks: Remarks::default(),
+        }
+    }
 }

@@ -1,77 +1,105 @@
 //! `bash_task_output`, `bash_task_stop` and `bash_task_list`: the background tasks of a session.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
-use regex::Regex;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
-use super::content::Content;
 use super::poll::{self, WaitFor};
-use super::{Tool, arguments};
+use super::reply::millis;
+use super::task_output::TaskReply;
+use super::{Invocation, Tool};
 use crate::engine::{Announced, Call, Engine};
 use crate::error::CallError;
 use crate::event::Event;
-use crate::output::{Excerpt, HeadTail};
-use crate::registry::{Attended, Listed, State, TaskId};
+use crate::registry::{Listed, State, TaskId};
 
 const OUTPUT_NAME: &str = "bash_task_output";
 const STOP_NAME: &str = "bash_task_stop";
 const LIST_NAME: &str = "bash_task_list";
 
-pub(super) const OUTPUT: Tool = Tool {
-    name: OUTPUT_NAME,
-    aliases: &[],
-    description: "Returns what a background task has printed since the last time, and how it \
+/// The tool.
+pub(super) struct TaskOutput;
+
+impl Tool for TaskOutput {
+    type Arguments = OutputArguments;
+    type Reply = TaskReply;
+
+    fn name(&self) -> &'static str {
+        OUTPUT_NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "Returns what a background task has printed since the last time, and how it \
                   stands. With `waitMs` it waits for the task's end, for output or for a pattern \
-                  instead of being asked again and again.",
-    schema: arguments::schema::<OutputArguments>,
-    run: |engine, call, value| {
-        Box::pin(async move {
-            let arguments: OutputArguments = arguments::read(OUTPUT_NAME, value)?;
-            output(engine, call, arguments).await
-        })
-    },
-};
+                  instead of being asked again and again."
+    }
 
-pub(super) const STOP: Tool = Tool {
-    name: STOP_NAME,
-    aliases: &[],
-    description: "Ends a background task and everything that it started.",
-    schema: arguments::schema::<StopArguments>,
-    run: |engine, call, value| {
-        Box::pin(async move {
-            let arguments: StopArguments = arguments::read(STOP_NAME, value)?;
-            let id = TaskId(arguments.task_id);
-            let task = engine.stop_process(call, STOP_NAME, &id).await?;
-            Ok(reply(engine, &id, &task, None))
-        })
-    },
-};
+    async fn run(
+        &self,
+        at: Invocation<'_>,
+        arguments: OutputArguments,
+    ) -> Result<TaskReply, CallError> {
+        output(at.engine, at.call, arguments).await
+    }
+}
 
-pub(super) const LIST: Tool = Tool {
-    name: LIST_NAME,
-    aliases: &[],
-    description: "Lists the background tasks and the open processes of the session.",
-    schema: arguments::schema::<ListArguments>,
-    run: |engine, _, value| {
-        Box::pin(async move {
-            let ListArguments {} = arguments::read(LIST_NAME, value)?;
-            let listed =
-                |entries: Vec<Listed>| -> Vec<Value> { entries.iter().map(line).collect() };
-            Ok(json!({
-                "tasks": listed(engine.registry.tasks()),
-                "processes": listed(engine.registry.sessions()),
-            }))
+/// The tool.
+pub(super) struct TaskStop;
+
+impl Tool for TaskStop {
+    type Arguments = StopArguments;
+    type Reply = TaskReply;
+
+    fn name(&self) -> &'static str {
+        STOP_NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "Ends a background task and everything that it started."
+    }
+
+    async fn run(
+        &self,
+        at: Invocation<'_>,
+        arguments: StopArguments,
+    ) -> Result<TaskReply, CallError> {
+        let Invocation { engine, call, .. } = at;
+        let id = TaskId(arguments.task_id);
+        let task = engine.stop_process(call, STOP_NAME, &id).await?;
+        Ok(TaskReply::of(engine, id, &task, None))
+    }
+}
+
+/// The tool.
+pub(super) struct TaskList;
+
+impl Tool for TaskList {
+    type Arguments = ListArguments;
+    type Reply = Lists;
+
+    fn name(&self) -> &'static str {
+        LIST_NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "Lists the background tasks and the open processes of the session."
+    }
+
+    async fn run(&self, at: Invocation<'_>, arguments: ListArguments) -> Result<Lists, CallError> {
+        let ListArguments {} = arguments;
+        let listed = |entries: Vec<Listed>| entries.into_iter().map(Line::of).collect();
+        Ok(Lists {
+            tasks: listed(at.engine.registry.tasks()),
+            processes: listed(at.engine.registry.sessions()),
         })
-    },
-};
+    }
+}
 
 /// The arguments of `bash_task_output`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct OutputArguments {
+pub(super) struct OutputArguments {
     /// The task.
     task_id: String,
     /// The longest to wait before returning, in milliseconds (not at all unless told).
@@ -89,20 +117,20 @@ struct OutputArguments {
 /// The arguments of `bash_task_stop`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct StopArguments {
+pub(super) struct StopArguments {
     /// The task.
     task_id: String,
 }
 
 /// The arguments of `bash_task_list`: none.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct ListArguments {}
+pub(super) struct ListArguments {}
 
 async fn output(
     engine: &Engine,
     call: &Call,
     arguments: OutputArguments,
-) -> Result<Value, CallError> {
+) -> Result<TaskReply, CallError> {
     let until = poll::until(
         OUTPUT_NAME,
         arguments.wait_for,
@@ -121,12 +149,8 @@ async fn output(
         // The task is not the call's: it lives on.
         () = call.cancel.cancelled() => {}
     }
-    let reply = reply(engine, &id, &task, filter.as_ref());
-    announced.end(
-        reply["exitCode"]
-            .as_i64()
-            .and_then(|code| i32::try_from(code).ok()),
-    );
+    let reply = TaskReply::of(engine, id, &task, filter.as_ref());
+    announced.end(reply.exit_code);
     Ok(reply)
 }
 
@@ -141,64 +165,44 @@ fn announce(engine: &Engine, call: &Call, tool: &str, id: &TaskId) -> Announced 
     Announced::of(&engine.desk, call, &begin)
 }
 
-/// What is new of a task, in spec 4's words.
-fn reply(engine: &Engine, id: &TaskId, task: &Attended, filter: Option<&Regex>) -> Value {
-    let (mut fresh, _) = task.fetch();
-    let (end, state) = (task.end(), task.state());
-    let dropped = filter.map(|filter| {
-        keep_lines(&mut fresh.stdout, filter) + keep_lines(&mut fresh.stderr, filter)
-    });
-    let content = Content::of(engine, &fresh, None);
-    let mut reply = json!({
-        "stdout": content.stdout.excerpt.text,
-        "stderr": content.stderr.excerpt.text,
-        "exitCode": end.as_ref().and_then(|end| end.exit_code),
-        "interrupted": state == State::Cancelled,
-        "isImage": content.stdout.has_image(),
-        "backgroundTaskId": id,
-        "status": state,
-    });
-    let omitted = content.stdout.excerpt.omitted_bytes + content.stderr.excerpt.omitted_bytes;
-    if omitted > 0 {
-        reply["omittedBytes"] = json!(omitted);
-    }
-    if let Some(dropped) = dropped {
-        reply["filteredLines"] = json!(dropped);
-    }
-    if let Some(blocks) = content.blocks() {
-        reply["structuredContent"] = blocks;
-    }
-    if let Some(end) = &end {
-        reply["durationMs"] = json!(end.duration.as_millis());
-        poll::add_end(&mut reply, end, "rawOutputPath", "leftRunningTaskId");
-    }
-    reply
+/// What a session keeps running, and what it still has of what has ended.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Lists {
+    /// The background tasks.
+    tasks: Vec<Line>,
+    /// The commands that `exec_command` left open.
+    processes: Vec<Line>,
 }
 
-/// Keeps the lines in which a pattern is found, and says how many it dropped.
-fn keep_lines(buffer: &mut HeadTail, filter: &Regex) -> usize {
-    let whole = Excerpt::of(buffer, usize::MAX).text;
-    let (kept, dropped): (Vec<&str>, Vec<&str>) = whole
-        .split_inclusive('\n')
-        .partition(|line| filter.is_match(line.trim_end_matches('\n')));
-    *buffer = HeadTail::new(whole.len() * 2);
-    buffer.push(kept.concat().as_bytes());
-    dropped.len()
+/// A task or a process in a list.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ListedCommand")]
+struct Line {
+    /// Its id.
+    id: String,
+    /// How it stands.
+    status: State,
+    /// What it runs.
+    command: String,
+    /// When it was started, in milliseconds since 1970.
+    started_at: u64,
+    /// How much it has printed.
+    output_bytes: u64,
+    /// Its exit code; null if it still runs.
+    exit_code: Option<i32>,
 }
 
-fn line(listed: &Listed) -> Value {
-    json!({
-        "id": listed.id,
-        "status": listed.state,
-        "command": listed.command,
-        "startedAt": unix_millis(listed.started),
-        "outputBytes": listed.bytes,
-        "exitCode": listed.exit_code,
-    })
-}
-
-fn unix_millis(at: SystemTime) -> u128 {
-    at.duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_millis()
+impl Line {
+    fn of(listed: Listed) -> Self {
+        let since = listed.started.duration_since(UNIX_EPOCH);
+        Self {
+            id: listed.id,
+            status: listed.state,
+            command: listed.command,
+            started_at: millis(since.unwrap_or_default()),
+            output_bytes: listed.bytes,
+            exit_code: listed.exit_code,
+        }
+    }
 }

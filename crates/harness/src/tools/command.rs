@@ -1,23 +1,17 @@
-//! What the command tools share: where a command runs, with which environment, and how its
-//! outcome is told in spec 2's words.
+//! What the command tools share: where a command runs, for how long and with which environment.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ringfence_jail::LeftRunning;
 use ringfence_policy::ShellKind;
 use ringfence_policy::action::{FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Profile, Shell};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::Deserialize;
 
-use super::content::Content;
 use crate::engine::{Call, Engine, How, Outcome};
 use crate::error::CallError;
-use crate::execution::Ending;
-use crate::output::{Ansi, Excerpt};
 use crate::session::{merge_login_environment, parse_environment};
 
 /// Where a call asks to run.
@@ -175,55 +169,6 @@ pub(super) fn bash_like(engine: &Engine) -> Shell {
         )
 }
 
-/// A stream of a reply.
-#[derive(Debug, Serialize)]
-struct StreamOutput {
-    text: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    truncated_after_lines: Option<u64>,
-}
-
-impl StreamOutput {
-    fn of(excerpt: &Excerpt) -> Self {
-        Self {
-            text: excerpt.text.clone(),
-            truncated_after_lines: excerpt.lines_before_cut,
-        }
-    }
-}
-
-/// An outcome as spec 2's `ExecToolCallOutput`.
-pub(crate) fn exec_output(engine: &Engine, outcome: &Outcome, ansi: Option<Ansi>) -> Value {
-    let execution = &outcome.execution;
-    let content = Content::of(engine, &execution.output, ansi);
-    let mut reply = json!({
-        "exit_code": execution.exit_code(),
-        "stdout": StreamOutput::of(&content.stdout.excerpt),
-        "stderr": StreamOutput::of(&content.stderr.excerpt),
-        "aggregated_output": StreamOutput::of(&content.both),
-        "duration": execution.duration.as_millis(),
-        "timed_out": execution.ending.is_timeout(),
-        "sandbox": outcome.sandbox,
-    });
-    add(
-        &mut reply,
-        "exit_code_meaning",
-        crate::exit_code::interpret(execution.exit_code()),
-    );
-    add(&mut reply, "raw_output_path", long_output(engine, outcome));
-    if let Some(blocks) = content.blocks() {
-        reply["is_image"] = json!(content.stdout.has_image());
-        reply["structured_content"] = blocks;
-    }
-    add(
-        &mut reply,
-        "background_task_id",
-        outcome.task.as_ref().map(|task| task.0.clone()),
-    );
-    add_common(&mut reply, outcome);
-    reply
-}
-
 /// The file with the whole output, if the reply leaves some of it out.
 pub(super) fn long_output(engine: &Engine, outcome: &Outcome) -> Option<String> {
     let output = &outcome.execution.output;
@@ -233,35 +178,4 @@ pub(super) fn long_output(engine: &Engine, outcome: &Outcome) -> Option<String> 
         .as_ref()
         .filter(|_| cut)
         .map(|path| path.display().to_string())
-}
-
-/// What every command reply may carry.
-pub(super) fn add_common(reply: &mut Value, outcome: &Outcome) {
-    if !outcome.denials.is_empty() {
-        reply["denials"] = json!(outcome.denials);
-    }
-    if !outcome.limits_hit.is_empty() {
-        reply["limits_hit"] = json!(outcome.limits_hit);
-    }
-    add(reply, "not_retried", outcome.not_retried.clone());
-    if outcome.execution.ending == Ending::FellSilent {
-        let why = "it printed nothing for longer than `shell.silence_timeout_ms` allows";
-        reply["stopped_because"] = json!(why);
-    }
-    if !outcome.execution.exit.left_running.is_empty() {
-        reply["background_processes"] = left_running(&outcome.execution.exit.left_running);
-    }
-}
-
-/// The processes that a command left running.
-pub(super) fn left_running(left: &[LeftRunning]) -> Value {
-    left.iter()
-        .map(|left| json!({ "pid": left.pid, "command": left.command }))
-        .collect()
-}
-
-pub(super) fn add(reply: &mut Value, name: &str, value: Option<String>) {
-    if let Some(value) = value {
-        reply[name] = Value::String(value);
-    }
 }

@@ -1,7 +1,8 @@
 //! What a reply tells of a command's output: as text, and as content blocks where there is more to
 //! it than text.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::output::{Ansi, Block, Captured, Excerpt, Showing, Shown};
@@ -43,7 +44,7 @@ impl Content {
     }
 
     /// The blocks, if there is anything else than text.
-    pub(super) fn blocks(&self) -> Option<Value> {
+    pub(super) fn blocks(&self) -> Option<Vec<ContentBlock>> {
         let only_text = self.stdout.blocks.is_empty() && self.stderr.blocks.is_empty();
         let blocks = [&self.stdout, &self.stderr].into_iter().flat_map(|shown| {
             let text = Block::Text(shown.excerpt.text.clone());
@@ -51,27 +52,58 @@ impl Content {
             let plain = plain.then_some(text);
             shown.blocks.iter().cloned().chain(plain)
         });
-        (!only_text).then(|| blocks.map(|block| in_json(&block)).collect())
+        (!only_text).then(|| blocks.map(ContentBlock::of).collect())
     }
 }
 
-fn in_json(block: &Block) -> Value {
-    match block {
-        Block::Text(text) => json!({ "type": "text", "text": text }),
-        Block::Image(image) => json!({
-            "type": "image",
-            "data": image.base64,
-            "mimeType": image.format.media_type(),
-        }),
-        Block::Binary {
-            name,
-            media_type,
-            bytes,
-        } => json!({
-            "type": "binary",
-            "kind": name,
-            "mimeType": media_type,
-            "bytes": bytes,
-        }),
+/// A part of an output, where there is more to it than text.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+pub enum ContentBlock {
+    /// Text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// An image.
+    Image {
+        /// The image, in base64.
+        data: String,
+        /// Its media type.
+        mime_type: String,
+    },
+    /// Something that is not returned.
+    Binary {
+        /// What it is.
+        kind: String,
+        /// Its media type.
+        mime_type: String,
+        /// Its size.
+        bytes: u64,
+    },
+}
+
+impl ContentBlock {
+    fn of(block: Block) -> Self {
+        match block {
+            Block::Text(text) => Self::Text { text },
+            Block::Image(image) => Self::Image {
+                mime_type: image.format.media_type().to_owned(),
+                data: image.base64,
+            },
+            Block::Binary {
+                name,
+                media_type,
+                bytes,
+            } => Self::Binary {
+                kind: name.to_owned(),
+                mime_type: media_type.to_owned(),
+                bytes,
+            },
+        }
     }
 }

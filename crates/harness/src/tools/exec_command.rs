@@ -10,9 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use tokio::time::Instant;
 
-use super::command::{SandboxPermissions, add, in_shell, workdir};
-use super::poll::{self, Size, Told, WaitFor};
-use super::{Tool, arguments};
+use super::command::{SandboxPermissions, in_shell, workdir};
+use super::poll::{self, Size, WaitFor};
+use super::process_output::{ProcessOutput, Told};
+use super::{Invocation, Tool};
 use crate::engine::{Call, Engine, SessionStart, StartedSession};
 use crate::error::CallError;
 use crate::output::{Ansi, TERM};
@@ -21,24 +22,35 @@ use crate::session::named_shell;
 
 const NAME: &str = "exec_command";
 
-pub(super) const TOOL: Tool = Tool {
-    name: NAME,
-    aliases: &[],
-    description: "Starts a command inside the fence, on pipes or a terminal, and returns what it \
+/// The tool.
+pub(super) struct ExecCommand;
+
+impl Tool for ExecCommand {
+    type Arguments = Arguments;
+    type Reply = ProcessOutput;
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "Starts a command inside the fence, on pipes or a terminal, and returns what it \
                   has printed after a while. If it still runs then, `process_id` names it for \
-                  `write_stdin`.",
-    schema: arguments::schema::<Arguments>,
-    run: |engine, call, value| {
-        Box::pin(async move {
-            let arguments: Arguments = arguments::read(NAME, value)?;
-            run(engine, call, arguments).await
-        })
-    },
-};
+                  `write_stdin`."
+    }
+
+    async fn run(
+        &self,
+        at: Invocation<'_>,
+        arguments: Arguments,
+    ) -> Result<ProcessOutput, CallError> {
+        run(at.engine, at.call, arguments).await
+    }
+}
 
 /// The arguments of `exec_command`.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The program and its arguments, for example `["python3", "-i"]`, or a text for the shell.
     command: Command,
     /// Whether it runs on a terminal instead of pipes.
@@ -97,7 +109,7 @@ async fn run(
     engine: &Engine,
     call: &Call,
     arguments: Arguments,
-) -> Result<serde_json::Value, CallError> {
+) -> Result<ProcessOutput, CallError> {
     let since = Instant::now();
     let terminal = match (arguments.tty, arguments.size) {
         (true, None) => Some(TerminalSize::default()),
@@ -136,7 +148,7 @@ async fn run(
         since,
     }
     .reply()?;
-    add(&mut reply, "not_retried", not_retried);
+    reply.remarks.not_retried = not_retried;
     Ok(reply)
 }
 

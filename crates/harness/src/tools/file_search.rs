@@ -1,39 +1,54 @@
 //! `file_search`: files by name, as spec 1 has it.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
-use super::{Tool, arguments};
+use super::{Invocation, Tool};
 use crate::error::CallError;
 use crate::search::{Found, Wanted};
 
-pub(super) const TOOL: Tool = Tool {
-    name: "file_search",
-    aliases: &["fileSearch"],
-    description: "Finds files by a part of their path or by a pattern such as `*.test.ts`, best first.",
-    schema: arguments::schema::<Arguments>,
-    run: |engine, call, value| {
-        Box::pin(async move {
-            let arguments: Arguments = arguments::read("file_search", value)?;
-            let excluded = arguments.exclude_patterns.unwrap_or_default();
-            let wanted = Wanted::parse(&arguments.pattern, &excluded).map_err(|error| {
-                CallError::BadArguments {
-                    tool: "file_search".to_owned(),
-                    message: error.to_string(),
-                }
-            })?;
-            let limit = arguments.limit.unwrap_or(engine.config.files.search_limit);
-            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            let found = engine.search_files(call, wanted, limit).await?;
-            Ok(Value::Array(found.into_iter().map(reply).collect()))
-        })
-    },
-};
+/// The tool.
+pub(super) struct FileSearch;
+
+impl Tool for FileSearch {
+    type Arguments = Arguments;
+    type Reply = Vec<FileSearchResult>;
+
+    fn name(&self) -> &'static str {
+        "file_search"
+    }
+
+    fn aliases(&self) -> &[&str] {
+        &["fileSearch"]
+    }
+
+    fn description(&self) -> &'static str {
+        "Finds files by a part of their path or by a pattern such as `*.test.ts`, best first."
+    }
+
+    async fn run(
+        &self,
+        at: Invocation<'_>,
+        arguments: Arguments,
+    ) -> Result<Vec<FileSearchResult>, CallError> {
+        let Invocation { engine, call, .. } = at;
+        let excluded = arguments.exclude_patterns.unwrap_or_default();
+        let wanted = Wanted::parse(&arguments.pattern, &excluded).map_err(|error| {
+            CallError::BadArguments {
+                tool: "file_search".to_owned(),
+                message: error.to_string(),
+            }
+        })?;
+        let limit = arguments.limit.unwrap_or(engine.config.files.search_limit);
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let found = engine.search_files(call, wanted, limit).await?;
+        Ok(found.into_iter().map(FileSearchResult::of).collect())
+    }
+}
 
 /// The arguments of `file_search`.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Arguments {
+pub(super) struct Arguments {
     /// Letters of the path in order (`harnlib` finds `harness/src/lib.rs`), or a pattern with `*`, `?` or `{a,b}`.
     pattern: String,
     /// The most results to return (100 unless configured otherwise).
@@ -43,10 +58,24 @@ struct Arguments {
     exclude_patterns: Option<Vec<String>>,
 }
 
-fn reply(found: Found) -> Value {
-    let mut value = json!({ "path": found.path, "score": found.score });
-    if let Some(indices) = found.indices {
-        value["indices"] = json!(indices);
+/// A file that was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct FileSearchResult {
+    /// Its path below the session's folder.
+    path: String,
+    /// How well it fits; comparable within one search.
+    score: u32,
+    /// Which characters of the path fit, as UTF-16 counts them; absent for a pattern.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    indices: Option<Vec<u32>>,
+}
+
+impl FileSearchResult {
+    fn of(found: Found) -> Self {
+        Self {
+            path: found.path,
+            score: found.score,
+            indices: found.indices,
+        }
     }
-    value
 }

@@ -1,79 +1,50 @@
-//! The tools that a model can call. Each is one file: its arguments, its action, its reply.
+//! The tools that a model can call. Each is one file: what it takes, what it does, what it replies.
+//!
+//! - [`Tool`]: what a tool is; [`ToolSet`]: those of an engine, built in or brought along
+//! - `registered`: a tool without its types; `judged`: a tool that acts by itself
 
 mod apply_patch;
 pub(crate) mod arguments;
 mod bash;
 pub(crate) mod bash_task;
+mod code_output;
 pub(crate) mod command;
 mod content;
 mod exec_command;
+mod exec_output;
 mod file_search;
+mod judged;
 mod poll;
+mod process_output;
+mod registered;
+pub(crate) mod reply;
 mod run_code;
 mod run_script;
 mod shell;
 mod shell_command;
+mod task_output;
+mod tool;
+mod tool_set;
 mod write_stdin;
-
-use std::future::Future;
-use std::pin::Pin;
 
 use serde_json::Value;
 
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
-pub(crate) use command::exec_output;
-
-/// A reply that is still awaited.
-pub type Reply<'a> = Pin<Box<dyn Future<Output = Result<Value, CallError>> + Send + 'a>>;
-
-/// A tool.
-#[derive(Clone, Copy)]
-pub struct Tool {
-    /// Its name.
-    pub name: &'static str,
-    /// Other names it answers to.
-    pub aliases: &'static [&'static str],
-    /// What it does, for a model.
-    pub description: &'static str,
-    /// The JSON schema of its arguments.
-    pub schema: fn() -> Value,
-    run: for<'a> fn(&'a Engine, &'a Call, Value) -> Reply<'a>,
-}
-
-/// Every tool.
-pub const TOOLS: &[Tool] = &[
-    shell::TOOL,
-    shell_command::TOOL,
-    exec_command::TOOL,
-    write_stdin::TOOL,
-    bash::TOOL,
-    bash_task::OUTPUT,
-    bash_task::STOP,
-    bash_task::LIST,
-    apply_patch::TOOL,
-    file_search::TOOL,
-    run_code::TOOL,
-    run_script::TOOL,
-];
-
-/// The tool of a name.
-pub fn find(name: &str) -> Result<&'static Tool, CallError> {
-    TOOLS
-        .iter()
-        .find(|tool| tool.name == name || tool.aliases.contains(&name))
-        .ok_or_else(|| {
-            let names = TOOLS
-                .iter()
-                .flat_map(|tool| std::iter::once(&tool.name).chain(tool.aliases));
-            CallError::UnknownTool {
-                name: name.to_owned(),
-                suggestion: arguments::nearest(name, names.copied()),
-            }
-        })
-}
+pub use content::ContentBlock;
+pub use exec_output::{ExecToolCallOutput, StreamOutput};
+pub use registered::Registered;
+pub use reply::{BackgroundProcess, Remarks};
+pub use tool::{Invocation, Tool};
+pub(crate) use tool_set::snake_case;
+pub use tool_set::{ToolNameError, ToolSet};
 
 impl Engine {
+    /// The tools that it serves.
+    pub fn tools(&self) -> &ToolSet {
+        &self.tools
+    }
+
     /// Calls a tool by its name.
     pub async fn call(&self, name: &str, arguments: Value) -> Result<Value, CallError> {
         self.call_as(&self.new_call(), name, arguments).await
@@ -86,8 +57,8 @@ impl Engine {
         name: &str,
         arguments: Value,
     ) -> Result<Value, CallError> {
-        let tool = find(name)?;
-        let reply = (tool.run)(self, call, arguments).await?;
-        Ok(self.processed(tool.name, reply))
+        let tool = self.tools.find(name)?;
+        let reply = tool.call(self, call, arguments).await?;
+        Ok(self.processed(tool.name(), reply))
     }
 }

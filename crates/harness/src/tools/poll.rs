@@ -1,5 +1,4 @@
-//! What the tools for kept commands share: how long a call waits and for what, and how a session
-//! is told of in spec 2's words.
+//! What the tools for kept commands share: how long a call waits, for what, and how much it takes.
 
 use std::time::Duration;
 
@@ -7,14 +6,11 @@ use regex::RegexBuilder;
 use ringfence_jail::TerminalSize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::command::{add, left_running};
 use crate::engine::Engine;
 use crate::error::CallError;
-use crate::output::{Ansi, Captured, Excerpt, Face, Screen};
-use crate::registry::{Attended, End, ProcessId, Until};
+use crate::registry::Until;
 
 /// What ends a wait before its time is over. The command's end always does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -77,92 +73,6 @@ pub(super) fn most_chars(engine: &Engine, tokens: Option<u64>) -> usize {
     tokens
         .and_then(|tokens| usize::try_from(tokens.saturating_mul(CHARS_PER_TOKEN)).ok())
         .map_or(configured, |asked| asked.min(configured))
-}
-
-/// What a call is told of a session.
-pub(super) struct Told<'a> {
-    pub(super) engine: &'a Engine,
-    pub(super) id: &'a ProcessId,
-    pub(super) attended: &'a Attended,
-    pub(super) most_chars: usize,
-    pub(super) screen: bool,
-    pub(super) ansi: Option<Ansi>,
-    pub(super) since: Instant,
-}
-
-impl Told<'_> {
-    /// Fetches what is new and tells it. Only one call is told of the end.
-    pub(super) fn reply(self) -> Result<Value, CallError> {
-        let (fresh, end) = self.attended.fetch();
-        let known = self.attended.end();
-        if let (None, Some(known)) = (&end, known)
-            && fresh.stdout.total() == 0
-        {
-            return Err(CallError::ProcessEnded {
-                id: self.id.clone(),
-                exit_code: known.exit_code,
-            });
-        }
-        if let Some(end) = &end {
-            self.engine.registry.forget(self.id, end);
-        }
-        Ok(self.told(&fresh, end.as_ref()))
-    }
-
-    fn told(&self, fresh: &Captured, end: Option<&End>) -> Value {
-        let ansi = self.ansi.unwrap_or(self.engine.config.output.ansi);
-        let excerpt = Excerpt::shown(&fresh.stdout, self.most_chars, ansi);
-        let mut reply = json!({
-            "output": excerpt.text,
-            "process_id": if end.is_none() { json!(self.id) } else { Value::Null },
-            "exit_code": end.and_then(|end| end.exit_code),
-            "wall_time_ms": self.since.elapsed().as_millis(),
-        });
-        if excerpt.omitted_bytes > 0 {
-            reply["omitted_bytes"] = json!(excerpt.omitted_bytes);
-        }
-        if self.screen {
-            reply["screen"] = self.attended.screen(picture).unwrap_or_default();
-        }
-        if let Some(end) = end {
-            add_end(&mut reply, end, "raw_output_path", "background_task_id");
-        }
-        add(&mut reply, "warning", self.engine.registry.warning());
-        reply
-    }
-}
-
-/// What only an ended command has to tell.
-pub(super) fn add_end(reply: &mut Value, end: &End, file: &str, task: &str) {
-    if !end.findings.denials.is_empty() {
-        reply["denials"] = json!(end.findings.denials);
-    }
-    if !end.findings.limits_hit.is_empty() {
-        reply["limits_hit"] = json!(end.findings.limits_hit);
-    }
-    let path = end.file.as_ref().map(|path| path.display().to_string());
-    add(reply, file, path);
-    if !end.left_running.is_empty() {
-        reply["background_processes"] = left_running(&end.left_running);
-    }
-    add(reply, task, end.task.as_ref().map(|task| task.0.clone()));
-}
-
-/// The screen of a terminal.
-fn picture(screen: &Screen) -> Value {
-    let picture = screen.picture();
-    let mut text = picture.lines.join("\n");
-    text.truncate(text.trim_end_matches('\n').len());
-    json!({
-        "text": text,
-        "cursor": {
-            "row": picture.cursor.row,
-            "column": picture.cursor.column,
-            "visible": picture.cursor.visible,
-        },
-        "title": picture.title,
-        "alternate": picture.face == Face::Alternate,
-    })
 }
 
 /// The size of a terminal.

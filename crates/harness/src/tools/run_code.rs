@@ -1,50 +1,125 @@
-//! `run_code`: JavaScript or TypeScript in a process of its own, as spec 3 has it.
+//! `run_code`: JavaScript or TypeScript in a process of its own.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ringfence_script::CodeOptions;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::{Tool, arguments};
+use super::code_output::CodeOutput;
+use super::{Invocation, Tool};
 use crate::error::CallError;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "run_code",
-    aliases: &["runCode"],
-    description: "Runs an ES module (JavaScript or TypeScript) that reaches nothing but what it is given, and returns one of its exports.",
-    schema: arguments::schema::<Arguments>,
-    run: |engine, call, value| {
-        Box::pin(async move {
-            let arguments: Arguments = arguments::read("run_code", value)?;
-            let options = match &arguments.options {
-                Some(options) => {
-                    CodeOptions::from_json(options).map_err(|error| CallError::BadArguments {
-                        tool: "run_code".to_owned(),
-                        message: format!("`options`: {error}"),
-                    })?
-                }
-                None => CodeOptions::new(),
-            };
-            let deadline = arguments
-                .timeout_ms
-                .map_or(engine.config.script.limits.timeout, Duration::from_millis);
-            let result = engine
-                .run_code(call, arguments.source, options, Some(deadline))
-                .await?;
-            Ok(result.to_json())
-        })
-    },
-};
+const NAME: &str = "run_code";
+
+/// The tool.
+pub(super) struct RunCode;
+
+impl Tool for RunCode {
+    type Arguments = Arguments;
+    type Reply = CodeOutput;
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn aliases(&self) -> &[&str] {
+        &["runCode"]
+    }
+
+    fn description(&self) -> &'static str {
+        "Runs an ES module (JavaScript or TypeScript) that reaches nothing but what it is given, and returns one of its exports."
+    }
+
+    async fn run(&self, at: Invocation<'_>, arguments: Arguments) -> Result<CodeOutput, CallError> {
+        let options = match arguments.options {
+            Some(options) => options.read()?,
+            None => CodeOptions::new(),
+        };
+        let deadline = arguments.timeout_ms.map_or(
+            at.engine.config.script.limits.timeout,
+            Duration::from_millis,
+        );
+        let result = at
+            .engine
+            .run_code(at.call, arguments.source, options, Some(deadline))
+            .await?;
+        Ok(CodeOutput::of(&result))
+    }
+}
 
 /// The arguments of `run_code`.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The source of the module.
     source: String,
     /// Which export to run, imports, modules, globals, language, memory limit and file name.
-    options: Option<Value>,
+    options: Option<Options>,
     /// The most time to take, in milliseconds (30000 unless configured otherwise).
     timeout_ms: Option<u64>,
+}
+
+/// How a module is run.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+struct Options {
+    /// Which export becomes the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    execute: Option<Execute>,
+    /// Modules that the source imports by a bare name: for each its exports, as values. JSON stands for itself, and
+    /// `{"$": "bigint", "v": "1"}` for what JSON cannot write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    imports: Option<BTreeMap<String, Map<String, Value>>>,
+    /// Modules that the source imports by a relative path such as `./helpers.js`: for each its source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modules: Option<BTreeMap<String, String>>,
+    /// Names that the source finds without an import, and their values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    globals: Option<BTreeMap<String, Value>>,
+    /// What it is written in (`typescript` unless told).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    language: Option<CodeLanguage>,
+    /// The most memory that its values may take, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_limit_bytes: Option<u64>,
+    /// The name of the source in stack traces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filename: Option<String>,
+    /// Whether it gets a function `report`, whose arguments are in the reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<bool>,
+}
+
+/// Which export becomes the result.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+struct Execute {
+    /// Its name (`default` unless told).
+    #[serde(rename = "fn", skip_serializing_if = "Option::is_none")]
+    export: Option<String>,
+    /// What it is called with, if it is a function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<Vec<Value>>,
+}
+
+/// What a module is written in.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum CodeLanguage {
+    Javascript,
+    Typescript,
+}
+
+impl Options {
+    /// What the names and values amount to, which is the script's business to say.
+    fn read(self) -> Result<CodeOptions, CallError> {
+        let bad = |message: String| CallError::BadArguments {
+            tool: NAME.to_owned(),
+            message: format!("`options`: {message}"),
+        };
+        let options = serde_json::to_value(self).map_err(|error| bad(error.to_string()))?;
+        CodeOptions::from_json(&options).map_err(|error| bad(error.to_string()))
+    }
 }

@@ -2,43 +2,72 @@
 
 use std::time::Duration;
 
-use ringfence_dialect::Language;
+use ringfence_dialect::{Language, ScriptToolCallOutput};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Tool, arguments};
+use super::{Invocation, Tool};
 use crate::error::CallError;
-use crate::script::ScriptRequest;
+use crate::script::{ScriptRequest, ScriptRun};
 
-pub(super) const TOOL: Tool = Tool {
-    name: "run_script",
-    aliases: &[],
-    description: "Runs a script, the body of an async function in TypeScript, that calls tools as `await tools.exec({command: [\"ls\"]})` and returns JSON.",
-    schema: arguments::schema::<Arguments>,
-    run: |engine, call, value| {
-        Box::pin(async move {
-            let arguments: Arguments = arguments::read("run_script", value)?;
-            let mut request = ScriptRequest::new(arguments.source);
-            request.language = arguments.language.unwrap_or_default().into();
-            request.timeout = arguments.timeout_ms.map(Duration::from_millis);
-            let [_, output] = engine.run_script(call, request).await?.into_items();
-            serde_json::to_value(&output).map_err(|error| CallError::BadArguments {
-                tool: "run_script".to_owned(),
-                message: error.to_string(),
-            })
-        })
-    },
-};
+/// The tool.
+pub(super) struct RunScript;
+
+impl Tool for RunScript {
+    type Arguments = Arguments;
+    type Reply = Reply;
+
+    fn name(&self) -> &'static str {
+        "run_script"
+    }
+
+    fn description(&self) -> &'static str {
+        "Runs a script, the body of an async function in TypeScript, that calls tools as `await tools.exec({command: [\"ls\"]})` and returns JSON."
+    }
+
+    async fn run(&self, at: Invocation<'_>, arguments: Arguments) -> Result<Reply, CallError> {
+        let Invocation { engine, call, .. } = at;
+        let mut request = ScriptRequest::new(arguments.source);
+        request.language = arguments.language.unwrap_or_default().into();
+        request.timeout = arguments.timeout_ms.map(Duration::from_millis);
+        Ok(Reply::of(engine.run_script(call, request).await?))
+    }
+}
 
 /// The arguments of `run_script`.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The script.
     source: String,
     /// What it is written in (`ts` unless told).
     language: Option<Written>,
     /// The most time to take, in milliseconds (30000 unless configured otherwise).
     timeout_ms: Option<u64>,
+}
+
+/// What came of a script: the item that goes into the conversation.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Reply {
+    /// Which item it is.
+    #[serde(rename = "type")]
+    kind: ItemKind,
+    #[serde(flatten)]
+    output: ScriptToolCallOutput,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum ItemKind {
+    ScriptToolCallOutput,
+}
+
+impl Reply {
+    fn of(run: ScriptRun) -> Self {
+        Self {
+            kind: ItemKind::ScriptToolCallOutput,
+            output: run.output,
+        }
+    }
 }
 
 /// What a script is written in.

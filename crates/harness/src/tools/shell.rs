@@ -7,45 +7,62 @@ use ringfence_policy::command_line::CommandLine;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::command::{SandboxPermissions, exec_output, how, workdir};
-use super::{Tool, arguments};
+use super::command::{SandboxPermissions, how, workdir};
+use super::exec_output::ExecToolCallOutput;
+use super::{Invocation, Tool};
 use crate::error::CallError;
 use crate::output::Ansi;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "shell",
-    aliases: &["container.exec"],
-    description: "Runs a program with arguments inside the fence and returns its output.",
-    schema: arguments::schema::<Arguments>,
-    run: |engine, call, value| {
-        Box::pin(async move {
-            let arguments: Arguments = arguments::read("shell", value)?;
-            if arguments.command.first().is_none_or(String::is_empty) {
-                return Err(CallError::EmptyCommand);
-            }
-            let timeout = arguments
-                .timeout_ms
-                .map_or(engine.config.shell.timeout, Duration::from_millis);
-            let command = RunCommand {
-                tool: "shell".to_owned(),
-                cwd: workdir(engine, arguments.workdir.as_deref())?,
-                line: CommandLine::Argv(arguments.command),
-                environment: engine.environment.clone(),
-                fence: arguments.sandbox_permissions.into(),
-                justification: arguments.justification,
-                description: None,
-            };
-            let outcome = engine
-                .run_command(call, command, how(engine, timeout))
-                .await?;
-            Ok(exec_output(engine, &outcome, arguments.ansi))
-        })
-    },
-};
+/// The tool.
+pub(super) struct Shell;
+
+impl Tool for Shell {
+    type Arguments = Arguments;
+    type Reply = ExecToolCallOutput;
+
+    fn name(&self) -> &'static str {
+        "shell"
+    }
+
+    fn aliases(&self) -> &[&str] {
+        &["container.exec"]
+    }
+
+    fn description(&self) -> &'static str {
+        "Runs a program with arguments inside the fence and returns its output."
+    }
+
+    async fn run(
+        &self,
+        at: Invocation<'_>,
+        arguments: Arguments,
+    ) -> Result<ExecToolCallOutput, CallError> {
+        let Invocation { engine, call, .. } = at;
+        if arguments.command.first().is_none_or(String::is_empty) {
+            return Err(CallError::EmptyCommand);
+        }
+        let timeout = arguments
+            .timeout_ms
+            .map_or(engine.config.shell.timeout, Duration::from_millis);
+        let command = RunCommand {
+            tool: "shell".to_owned(),
+            cwd: workdir(engine, arguments.workdir.as_deref())?,
+            line: CommandLine::Argv(arguments.command),
+            environment: engine.environment.clone(),
+            fence: arguments.sandbox_permissions.into(),
+            justification: arguments.justification,
+            description: None,
+        };
+        let outcome = engine
+            .run_command(call, command, how(engine, timeout))
+            .await?;
+        Ok(ExecToolCallOutput::of(engine, &outcome, arguments.ansi))
+    }
+}
 
 /// The arguments of `shell`.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The program and its arguments, for example `["ls", "-la"]`.
     command: Vec<String>,
     /// The folder to run in, relative to the session's.

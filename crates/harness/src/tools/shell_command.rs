@@ -7,55 +7,67 @@ use ringfence_policy::command_line::Profile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::command::{SandboxPermissions, exec_output, how, in_shell, workdir};
-use super::{Tool, arguments};
+use super::command::{SandboxPermissions, how, in_shell, workdir};
+use super::exec_output::ExecToolCallOutput;
+use super::{Invocation, Tool};
 use crate::error::CallError;
 use crate::output::Ansi;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "shell_command",
-    aliases: &[],
-    description: "Runs a text in the user's shell inside the fence and returns its output.",
-    schema: arguments::schema::<Arguments>,
-    run: |engine, call, value| {
-        Box::pin(async move {
-            let arguments: Arguments = arguments::read("shell_command", value)?;
-            if arguments.command.trim().is_empty() {
-                return Err(CallError::EmptyCommand);
-            }
-            let cwd = workdir(engine, arguments.workdir.as_deref())?;
-            let timeout = arguments
-                .timeout_ms
-                .map_or(engine.config.shell.timeout, Duration::from_millis);
-            let login = arguments.login.unwrap_or(engine.config.shell.login);
-            let profile = if login {
-                Profile::Login
-            } else {
-                Profile::Plain
-            };
-            let shell = engine.shell.clone();
-            let (line, environment) =
-                in_shell(engine, call, &shell, arguments.command, profile).await;
-            let command = RunCommand {
-                tool: "shell_command".to_owned(),
-                line,
-                cwd,
-                environment,
-                fence: arguments.sandbox_permissions.into(),
-                justification: arguments.justification,
-                description: None,
-            };
-            let outcome = engine
-                .run_command(call, command, how(engine, timeout))
-                .await?;
-            Ok(exec_output(engine, &outcome, arguments.ansi))
-        })
-    },
-};
+/// The tool.
+pub(super) struct ShellCommand;
+
+impl Tool for ShellCommand {
+    type Arguments = Arguments;
+    type Reply = ExecToolCallOutput;
+
+    fn name(&self) -> &'static str {
+        "shell_command"
+    }
+
+    fn description(&self) -> &'static str {
+        "Runs a text in the user's shell inside the fence and returns its output."
+    }
+
+    async fn run(
+        &self,
+        at: Invocation<'_>,
+        arguments: Arguments,
+    ) -> Result<ExecToolCallOutput, CallError> {
+        let Invocation { engine, call, .. } = at;
+        if arguments.command.trim().is_empty() {
+            return Err(CallError::EmptyCommand);
+        }
+        let cwd = workdir(engine, arguments.workdir.as_deref())?;
+        let timeout = arguments
+            .timeout_ms
+            .map_or(engine.config.shell.timeout, Duration::from_millis);
+        let login = arguments.login.unwrap_or(engine.config.shell.login);
+        let profile = if login {
+            Profile::Login
+        } else {
+            Profile::Plain
+        };
+        let shell = engine.shell.clone();
+        let (line, environment) = in_shell(engine, call, &shell, arguments.command, profile).await;
+        let command = RunCommand {
+            tool: "shell_command".to_owned(),
+            line,
+            cwd,
+            environment,
+            fence: arguments.sandbox_permissions.into(),
+            justification: arguments.justification,
+            description: None,
+        };
+        let outcome = engine
+            .run_command(call, command, how(engine, timeout))
+            .await?;
+        Ok(ExecToolCallOutput::of(engine, &outcome, arguments.ansi))
+    }
+}
 
 /// The arguments of `shell_command`.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The text, for example "grep -r TODO src | head".
     command: String,
     /// The folder to run in, relative to the session's.

@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 use tokio::time::Instant;
 
-use super::poll::{self, Size, Told, WaitFor};
-use super::{Tool, arguments};
+use super::poll::{self, Size, WaitFor};
+use super::process_output::{ProcessOutput, Told};
+use super::{Invocation, Tool};
 use crate::engine::{Call, Engine, Keys};
 use crate::error::CallError;
 use crate::output::Ansi;
@@ -14,23 +14,34 @@ use crate::registry::{InputError, ProcessId};
 
 const NAME: &str = "write_stdin";
 
-pub(super) const TOOL: Tool = Tool {
-    name: NAME,
-    aliases: &[],
-    description: "Types to a command that `exec_command` left running, waits, and returns what it \
-                  has printed since. Without `input` it only waits.",
-    schema: arguments::schema::<Arguments>,
-    run: |engine, call, value| {
-        Box::pin(async move {
-            let arguments: Arguments = arguments::read(NAME, value)?;
-            run(engine, call, arguments).await
-        })
-    },
-};
+/// The tool.
+pub(super) struct WriteStdin;
+
+impl Tool for WriteStdin {
+    type Arguments = Arguments;
+    type Reply = ProcessOutput;
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "Types to a command that `exec_command` left running, waits, and returns what it \
+                  has printed since. Without `input` it only waits."
+    }
+
+    async fn run(
+        &self,
+        at: Invocation<'_>,
+        arguments: Arguments,
+    ) -> Result<ProcessOutput, CallError> {
+        run(at.engine, at.call, arguments).await
+    }
+}
 
 /// The arguments of `write_stdin`.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The command, as `exec_command` named it.
     #[serde(deserialize_with = "poll::id_text")]
     process_id: String,
@@ -58,7 +69,11 @@ struct Arguments {
     ansi: Option<Ansi>,
 }
 
-async fn run(engine: &Engine, call: &Call, arguments: Arguments) -> Result<Value, CallError> {
+async fn run(
+    engine: &Engine,
+    call: &Call,
+    arguments: Arguments,
+) -> Result<ProcessOutput, CallError> {
     let since = Instant::now();
     let until = poll::until(NAME, arguments.wait_for, arguments.pattern.as_deref())?;
     let otherwise = engine.config.process.input_yield_time;
