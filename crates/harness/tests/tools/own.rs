@@ -106,7 +106,7 @@ impl Tool for Send {
             tool: self.name().to_owned(),
             host: "parcels.example".parse().map_err(CallError::failed)?,
             port: 443,
-            protocol: Protocol::Tls,
+            protocol: Protocol::Https,
         })))
     }
 
