@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use ringfence::approval::{Approver, Scripted};
@@ -23,7 +24,7 @@ use ringfence::{Engine, EngineOptions};
 
 use crate::arguments::{Approve, Common};
 use crate::paint;
-use crate::prompt::TerminalApprover;
+use crate::prompt::{Session, TerminalApprover};
 use crate::trust;
 
 /// Where things live.
@@ -326,6 +327,7 @@ fn open_with(
         .into_iter()
         .flatten()
         .cloned();
+    let approver = approver(common.approve, config.approval.timeout, caller);
     let engine = Engine::open(EngineOptions {
         rules: places.rules()?,
         rules_file: places.user_rules(),
@@ -352,7 +354,7 @@ fn open_with(
         config,
         shell,
         audit,
-        approver: approver(common.approve),
+        approver,
         events,
         warden,
         front: "cli",
@@ -371,13 +373,19 @@ fn open_audit(places: &Places, config: &Config) -> Result<AuditLog> {
     Ok(AuditLog::open(&place, SystemClock)?.with_redactor(secrets))
 }
 
-fn approver(approve: Approve) -> Arc<dyn Approver> {
+fn approver(approve: Approve, patience: Duration, caller: Caller) -> Arc<dyn Approver> {
     match approve {
         Approve::All => Arc::new(Scripted::ApproveAll),
         Approve::None => Arc::new(Scripted::DenyAll {
             message: "--approve none says no to everything".into(),
         }),
-        Approve::Ask => Arc::new(TerminalApprover::default()),
+        Approve::Ask => {
+            let session = match caller {
+                Caller::Person => Session::OneCommand,
+                Caller::Model => Session::ManyCalls,
+            };
+            Arc::new(TerminalApprover::new(patience, session))
+        }
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) static FLOOR: Floor = Floor(Mutex::new(State {
     status: false,
     mid_line: false,
     held: None,
+    unsaid: Vec::new(),
     screen: None,
 }));
 
@@ -30,8 +31,10 @@ static REDRAW: Notify = Notify::const_new();
 const HELD_BYTES: usize = 1 << 20;
 
 /// Takes the terminal out of what a program may have left it in: the other screen, a hidden
-/// cursor, colours, reports of the mouse, marked pastes, keys of another kind.
-const CALM: &str = "\x1b[?1049l\x1b[?25h\x1b[m\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1l\x1b>";
+/// cursor, colours, reports of the mouse and of the focus, marked pastes, keys of another kind,
+/// other characters, lines that do not scroll.
+const CALM: &str = "\x1b[?1049l\x1b[?25h\x1b[m\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\
+\x1b[?2004l\x1b[?1l\x1b>\x1b[?1004l\x1b[?1007l\x1b[<u\x1b[>4m\x1b(B\x0f\x1b7\x1b[r\x1b8";
 
 /// Who may write now.
 pub(crate) struct Floor(Mutex<State>);
@@ -44,6 +47,8 @@ struct State {
     mid_line: bool,
     /// Output that came during a question.
     held: Option<HeadTail>,
+    /// What we had to say meanwhile.
+    unsaid: Vec<String>,
     /// What a command with a terminal of its own has on it.
     screen: Option<Screen>,
 }
@@ -64,21 +69,20 @@ impl Floor {
             // What it asks of the terminal is answered by the real one.
             drop(screen.feed(bytes));
         }
-        if state.asking {
+        let on_terminal = match stream {
+            Stream::Stdout => io::stdout().is_terminal(),
+            Stream::Stderr => io::stderr().is_terminal(),
+        };
+        // What goes elsewhere disturbs nobody.
+        if state.asking && on_terminal {
             let held = state.held.get_or_insert_with(|| HeadTail::new(HELD_BYTES));
             held.push(bytes);
             return Ok(());
         }
-        let on_terminal = match stream {
-            Stream::Stdout => {
-                write(&mut io::stdout().lock(), bytes)?;
-                io::stdout().is_terminal()
-            }
-            Stream::Stderr => {
-                write(&mut io::stderr().lock(), bytes)?;
-                io::stderr().is_terminal()
-            }
-        };
+        match stream {
+            Stream::Stdout => write(&mut io::stdout().lock(), bytes)?,
+            Stream::Stderr => write(&mut io::stderr().lock(), bytes)?,
+        }
         if on_terminal && let Some(last) = bytes.last() {
             state.mid_line = *last != b'\n';
         }
@@ -89,14 +93,11 @@ impl Floor {
     pub(crate) fn say(&self, text: &str) {
         let mut state = self.lock();
         state.clear_status();
-        let mut stderr = io::stderr().lock();
-        if state.screen.is_some() {
-            // Raw mode: lines do not begin at the left by themselves.
-            let text = format!("\r\n{}", text.replace('\n', "\r\n"));
-            let _ = write(&mut stderr, text.as_bytes());
-        } else {
-            let _ = write(&mut stderr, text.as_bytes());
+        if state.asking && io::stderr().is_terminal() {
+            state.unsaid.push(text.to_owned());
+            return;
         }
+        state.say(text);
     }
 
     /// Shows a line about progress, if there is somebody to see it and room below the output.
@@ -104,7 +105,7 @@ impl Floor {
         let mut state = self.lock();
         let stderr = io::stderr();
         let room = !state.asking && !state.mid_line && state.screen.is_none();
-        if !room || !stderr.is_terminal() || !is_ours() {
+        if !room || is_dumb() || !stderr.is_terminal() || !is_ours() {
             return;
         }
         let columns = rustix::termios::tcgetwinsize(&stderr).map_or(80, |size| size.ws_col);
@@ -198,6 +199,17 @@ impl State {
         }
     }
 
+    fn say(&self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        if self.screen.is_some() {
+            // Raw mode: lines do not begin at the left by themselves.
+            let text = format!("\r\n{}", text.replace('\n', "\r\n"));
+            let _ = write(&mut stderr, text.as_bytes());
+        } else {
+            let _ = write(&mut stderr, text.as_bytes());
+        }
+    }
+
     fn is_full_screen(&self) -> bool {
         let face = self.screen.as_ref().map(|screen| screen.picture().face);
         face == Some(Face::Alternate)
@@ -214,16 +226,28 @@ impl Drop for Asking<'_> {
         }
         if let Some(mut held) = state.held.take() {
             let held = held.drain(Drain::Everything);
-            let mut stdout = io::stdout().lock();
-            let _ = write(&mut stdout, held.head());
+            let mut terminal: Box<dyn Write> = if io::stdout().is_terminal() {
+                Box::new(io::stdout().lock())
+            } else {
+                Box::new(io::stderr().lock())
+            };
+            let _ = write(&mut terminal, held.head());
             if held.dropped() > 0 {
                 let notice = format!("\r\n[… {} bytes not shown …]\r\n", held.dropped());
-                let _ = write(&mut stdout, notice.as_bytes());
+                let _ = write(&mut terminal, notice.as_bytes());
             }
-            let _ = write(&mut stdout, &held.tail());
+            let _ = write(&mut terminal, &held.tail());
+        }
+        for text in std::mem::take(&mut state.unsaid) {
+            state.say(&text);
         }
         ANSWERED.notify_waiters();
     }
+}
+
+/// Whether the terminal takes nothing but text.
+pub(crate) fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// Whether this process is in the foreground of its terminal. In the background the terminal is

@@ -9,5 +9,5 @@ mod floor;
 pub(crate) mod keyboard;
 mod raw;
 
-pub(crate) use floor::FLOOR;
+pub(crate) use floor::{Asking, FLOOR, is_dumb};
 pub(crate) use raw::Raw;

@@ -5,21 +5,23 @@
 //! with its input, once the calls under way are answered, or at once when nobody reads the answers.
 
 use std::collections::{HashMap, VecDeque};
-use std::io::Write;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use ringfence::audit::CallId;
 use ringfence::event::{Event, EventSink};
+use ringfence::output::Stream;
 use ringfence::{Call, CallError, Engine, Latch};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::task::JoinSet;
 
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
+use crate::terminal::{FLOOR, keyboard};
 
 /// Arguments of `session`.
 #[derive(Debug, clap::Args)]
@@ -73,7 +75,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         ringfence::event::nowhere()
     };
     let engine = Arc::new(opening::open(&arguments.common, Caller::Model, sink)?);
-    let mut input = BufReader::new(tokio::io::stdin());
+    let mut input = BufReader::new(input()?);
     let mut calls = JoinSet::new();
     loop {
         let line = tokio::select! {
@@ -107,6 +109,15 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         () = async { while calls.join_next().await.is_some() {} } => Ok(ExitCode::SUCCESS),
         () = client.gone.wait() => Ok(ExitCode::FAILURE),
     }
+}
+
+/// Standard input. A terminal has one reader at a time: while somebody is asked there, it is the
+/// question.
+fn input() -> std::io::Result<Box<dyn AsyncRead + Unpin + Send>> {
+    if std::io::stdin().is_terminal() {
+        return Ok(Box::new(keyboard::lines()?));
+    }
+    Ok(Box::new(tokio::io::stdin()))
 }
 
 async fn answer(engine: Arc<Engine>, client: Arc<Client>, call: Call, asked: Asked) {
@@ -203,12 +214,7 @@ impl Client {
     fn say(&self, line: &Value) {
         let mut text = line.to_string();
         text.push('\n');
-        let mut out = std::io::stdout().lock();
-        if out
-            .write_all(text.as_bytes())
-            .and_then(|()| out.flush())
-            .is_err()
-        {
+        if FLOOR.print(Stream::Stdout, text.as_bytes()).is_err() {
             self.gone.set();
         }
     }

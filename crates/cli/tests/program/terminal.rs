@@ -21,6 +21,8 @@ pub struct OnTerminal {
     /// Kept open, so that the terminal outlives the program and can be looked at.
     inner: File,
     pub seen: String,
+    /// How much of that was there before the last prompt.
+    prompted: usize,
 }
 
 impl OnTerminal {
@@ -59,6 +61,7 @@ impl OnTerminal {
             terminal: File::from(outer),
             inner,
             seen: String::new(),
+            prompted: 0,
         }
     }
 
@@ -67,6 +70,24 @@ impl OnTerminal {
         while !self.seen.contains(text) {
             assert!(self.see_more(), "never saw {text:?}: {}", self.seen);
         }
+    }
+
+    /// Reads until a question takes keys, once more than before.
+    pub fn prompt(&mut self) {
+        const PROMPT: &str = "\nanswer> ";
+        loop {
+            if let Some(at) = self.seen[self.prompted..].find(PROMPT) {
+                self.prompted += at + PROMPT.len();
+                return;
+            }
+            assert!(self.see_more(), "never saw a prompt: {}", self.seen);
+        }
+    }
+
+    /// Types a line once a question takes keys.
+    pub fn answer(&mut self, line: &str) {
+        self.prompt();
+        self.press(&format!("{line}\r"));
     }
 
     /// Reads what comes next; false once the program has ended and nothing is left to read.
