@@ -11,6 +11,7 @@ mod reveal;
 mod terminal;
 mod trust;
 mod verb;
+mod workspace;
 
 use std::process::ExitCode;
 

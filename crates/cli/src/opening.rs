@@ -24,7 +24,7 @@ use ringfence::{Engine, EngineOptions};
 
 use crate::arguments::{Approve, Common};
 use crate::paint;
-use crate::prompt::{Session, TerminalApprover};
+use crate::prompt::{SecondRuns, Session, TerminalApprover};
 use crate::trust;
 
 /// Where things live.
@@ -374,18 +374,21 @@ fn open_audit(places: &Places, config: &Config) -> Result<AuditLog> {
 }
 
 fn approver(approve: Approve, patience: Duration, caller: Caller) -> Arc<dyn Approver> {
-    match approve {
+    let session = match caller {
+        Caller::Person => Session::OneCommand,
+        Caller::Model => Session::ManyCalls,
+    };
+    let asks: Arc<dyn Approver> = match approve {
         Approve::All => Arc::new(Scripted::ApproveAll),
         Approve::None => Arc::new(Scripted::DenyAll {
             message: "--approve none says no to everything".into(),
         }),
-        Approve::Ask => {
-            let session = match caller {
-                Caller::Person => Session::OneCommand,
-                Caller::Model => Session::ManyCalls,
-            };
-            Arc::new(TerminalApprover::new(patience, session))
-        }
+        Approve::Ask => Arc::new(TerminalApprover::new(patience, session)),
+    };
+    match caller {
+        // The command reads what we were given to read.
+        Caller::Person => Arc::new(SecondRuns::asking(asks)),
+        Caller::Model => asks,
     }
 }
 

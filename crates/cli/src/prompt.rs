@@ -1,5 +1,6 @@
 //! The approver at the terminal: shows what is asked, and takes a typed word for an answer.
 
+mod again;
 mod editor;
 mod offer;
 mod question;
@@ -19,6 +20,7 @@ use offer::{Offer, Said};
 use question::Told;
 use sitting::Sitting;
 
+pub(crate) use again::{SecondRuns, why_no_second_run};
 pub(crate) use offer::Session;
 pub(crate) use question::reach;
 

@@ -5,7 +5,9 @@
 
 mod program;
 
+use std::io::{Seek, Write};
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use program::terminal::OnTerminal;
 use program::{Place, exists};
@@ -142,7 +144,7 @@ fn a_program_cannot_make_its_keys_an_answer() {
     let port = server.local_addr().unwrap().port();
     let script = format!(
         "echo type; read -r line; curl -s -m 20 -o got --noproxy x -x $HTTP_PROXY http://localhost:{port}/; \
-         echo over; read -r line; echo line is $line"
+         echo over; until [ \"$line\" = later ]; do read -r line; done; echo line is $line"
     );
     let arguments = [
         "shell",
@@ -184,9 +186,9 @@ fn in_a_session_a_line_goes_to_the_question_or_to_the_session() {
     terminal.prompt();
     terminal.press(&format!("{}\r", call(3, &["touch", "unasked"])));
     terminal.answer("no");
-    terminal.expect("{\"id\":1,");
+    terminal.expect("{\"id\":1,\"reply\"");
     terminal.press(&format!("{}\r", call(4, &["echo", "late"])));
-    terminal.expect("{\"id\":4,");
+    terminal.expect("{\"id\":4,\"reply\"");
     terminal.press("\x04");
     let (code, seen) = terminal.end();
     assert_eq!((code, exists(&target)), (Some(0), false), "{seen}");
@@ -227,4 +229,71 @@ fn a_dumb_terminal_gets_text_and_nothing_else() {
     assert_eq!((code, exists(&target)), (Some(1), false), "{seen}");
     assert!(seen.contains("answer> no\r\n"), "{seen}");
     assert!(!seen.contains(['\x1b', '\x08']), "{seen:?}");
+}
+
+/// Input that lies in a pipe whole, input that is in a file, and input that is still being written.
+#[test]
+fn a_second_run_reads_what_the_first_one_did_or_is_not_offered() {
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum From {
+        Pipe,
+        File,
+        OpenPipe,
+    }
+    for (from, asked) in [
+        (From::Pipe, Some("yes")),
+        (From::File, Some("yes")),
+        (From::Pipe, None),
+        (From::OpenPipe, Some("yes")),
+        (From::OpenPipe, None),
+    ] {
+        let place = Place::new();
+        let target = place.home().join("escaped");
+        let path = target.display().to_string();
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(b"precious\n").unwrap();
+        let file = place.work().join("input");
+        std::fs::write(&file, "skipped\nprecious\n").unwrap();
+        let input = match from {
+            From::File => {
+                let mut file = std::fs::File::open(&file).unwrap();
+                file.seek(std::io::SeekFrom::Start(8)).unwrap();
+                Stdio::from(file)
+            }
+            From::Pipe | From::OpenPipe => Stdio::from(reader),
+        };
+        let writer = (from == From::OpenPipe).then_some(writer);
+        let approve = if asked.is_some() { "ask" } else { "all" };
+        let script = format!("head -n 1 | tee {path}");
+        let arguments = [
+            "run",
+            "--approve",
+            approve,
+            "--",
+            "bash",
+            "-o",
+            "pipefail",
+            "-c",
+            &script,
+        ];
+        let mut terminal = OnTerminal::reading(place.ringfence(&arguments), input);
+        if let Some(word) = asked
+            && from != From::OpenPipe
+        {
+            terminal.answer(word);
+        }
+        let (_, seen) = terminal.end();
+        drop(writer);
+        let written = std::fs::read_to_string(&target).ok();
+        if from == From::OpenPipe {
+            assert_eq!(written, None, "{from:?} {asked:?}: {seen}");
+            assert!(seen.contains("comes through a pipe"), "{seen}");
+        } else {
+            assert_eq!(
+                written.as_deref(),
+                Some("precious\n"),
+                "{from:?} {asked:?}: {seen}"
+            );
+        }
+    }
 }

@@ -229,7 +229,7 @@ fn nothing_compound_is_offered_for_the_session_outside_the_fence() {
         if !offered {
             terminal.answer("no");
         }
-        terminal.expect("\r\n{\"id\":1,");
+        terminal.expect("{\"id\":1,\"reply\"");
         terminal.press("\x04");
         let (_, seen) = terminal.end();
         assert_eq!(

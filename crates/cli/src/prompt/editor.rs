@@ -154,16 +154,10 @@ impl Editor {
             END => return Typed::Refused,
             ESCAPE => self.state = State::Escape,
             0x7f | 0x08 => {
-                if self.line.pop().is_some() {
-                    show(Shown::Erased(1));
-                }
+                let left = self.line.len().saturating_sub(1);
+                self.erase_to(left, show);
             }
-            ERASE_LINE | ERASE_WORD => {
-                let count = std::mem::take(&mut self.line).len();
-                if count > 0 {
-                    show(Shown::Erased(count));
-                }
-            }
+            ERASE_LINE | ERASE_WORD => self.erase_to(0, show),
             other if self.line.len() < LONGEST => {
                 self.line.push(other);
                 let seen = matches!(other, b' '..=b'~');
@@ -172,6 +166,14 @@ impl Editor {
             _ => {}
         }
         Typed::Unfinished
+    }
+
+    fn erase_to(&mut self, left: usize, show: &mut impl FnMut(Shown)) {
+        let count = self.line.len() - left;
+        self.line.truncate(left);
+        if count > 0 {
+            show(Shown::Erased(count));
+        }
     }
 
     /// The line so far, as it is shown.

@@ -5,6 +5,7 @@
 //! So no key counts before the question has been there, and the keyboard quiet, for a while; only
 //! then a prompt shows. A line counts if nothing follows it at once.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -68,14 +69,12 @@ impl Sitting {
 
     /// The next line that is typed. One that is no line says what it is instead.
     pub(super) async fn line(&mut self) -> Typed {
-        match self.typed().await {
-            Ok(typed) => typed,
-            Err(_) => {
-                // Whoever closed the window sent a signal as well, which says more than a no.
-                tokio::time::sleep(HANG_UP).await;
-                Typed::Refused
-            }
+        if let Ok(typed) = self.typed().await {
+            return typed;
         }
+        // Whoever closed the window sent a signal as well, which says more than a no.
+        tokio::time::sleep(HANG_UP).await;
+        Typed::Refused
     }
 
     async fn typed(&mut self) -> io::Result<Typed> {
@@ -140,7 +139,7 @@ impl Sitting {
                 line.truncate(line.len() - count);
                 if is_dumb() {
                     // Nothing can be taken back there: the line is shown anew.
-                    echo.push_str(&format!("\n{PROMPT}{line}"));
+                    let _ = write!(echo, "\n{PROMPT}{line}");
                 } else {
                     echo.push_str(&"\x08 \x08".repeat(count));
                 }

@@ -5,6 +5,7 @@
 //! with its input, once the calls under way are answered, or at once when nobody reads the answers.
 
 use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,15 +14,17 @@ use anyhow::Result;
 use ringfence::audit::CallId;
 use ringfence::event::{Event, EventSink};
 use ringfence::output::Stream;
-use ringfence::{Call, CallError, Engine, Latch};
+use ringfence::{Call, CallError, Cancel, Engine, Latch};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::task::JoinSet;
 
+use super::run::{FirstInterrupt, stop_on_signal};
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
 use crate::terminal::{FLOOR, keyboard};
+use crate::workspace;
 
 /// Arguments of `session`.
 #[derive(Debug, clap::Args)]
@@ -74,27 +77,56 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     } else {
         ringfence::event::nowhere()
     };
+    workspace::check(arguments.common.cwd.as_deref())?;
     let engine = Arc::new(opening::open(&arguments.common, Caller::Model, sink)?);
+    let stop = Cancel::new();
+    let work = async {
+        let mut calls = JoinSet::new();
+        take_lines(&engine, &client, &stop, &mut calls).await?;
+        if stop.is_cancelled() {
+            client.cancel_all();
+        }
+        while calls.join_next().await.is_some() {}
+        anyhow::Ok(())
+    };
+    let stopped = async {
+        stop.cancelled().await;
+        client.cancel_all();
+        std::future::pending::<Infallible>().await
+    };
+    tokio::select! {
+        done = work => done?,
+        () = client.gone.wait() => return Ok(ExitCode::FAILURE),
+        never = stopped => match never {},
+        never = stop_on_signal::<Infallible>(&stop, FirstInterrupt::Ends) => match never? {},
+    }
+    if stop.is_cancelled() {
+        return Err(CallError::Cancelled.into());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts what the lines of input ask for, until their end or until somebody stops it.
+async fn take_lines(
+    engine: &Arc<Engine>,
+    client: &Arc<Client>,
+    stop: &Cancel,
+    calls: &mut JoinSet<()>,
+) -> Result<()> {
     let mut input = BufReader::new(input()?);
-    let mut calls = JoinSet::new();
     loop {
         let line = tokio::select! {
             line = next_line(&mut input) => line?,
-            () = client.gone.wait() => return Ok(ExitCode::FAILURE),
+            () = stop.cancelled() => None,
         };
-        let Some(line) = line else { break };
+        let Some(line) = line else { return Ok(()) };
         if line.is_empty() {
             continue;
         }
         match read(&line) {
             Ok(Line::Call(asked)) => {
-                if let Some(call) = client.begin(&engine, &asked.id) {
-                    calls.spawn(answer(
-                        Arc::clone(&engine),
-                        Arc::clone(&client),
-                        call,
-                        asked,
-                    ));
+                if let Some(call) = client.begin(engine, &asked.id) {
+                    calls.spawn(answer(Arc::clone(engine), Arc::clone(client), call, asked));
                 }
             }
             Ok(Line::Cancel { cancel }) => client.with(&cancel, |call| call.cancel.cancel()),
@@ -104,10 +136,6 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
             Err(message) => client.say(&json!({"error": {"code": "bad_line", "message": message}})),
         }
         while calls.try_join_next().is_some() {}
-    }
-    tokio::select! {
-        () = async { while calls.join_next().await.is_some() {} } => Ok(ExitCode::SUCCESS),
-        () = client.gone.wait() => Ok(ExitCode::FAILURE),
     }
 }
 
@@ -196,6 +224,13 @@ impl Client {
         // One that has been answered already needs nothing any more.
         if let Some(call) = open.calls.get(&id.to_string()) {
             act(call);
+        }
+    }
+
+    fn cancel_all(&self) {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        for call in open.calls.values() {
+            call.cancel.cancel();
         }
     }
 

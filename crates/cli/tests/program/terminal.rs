@@ -30,7 +30,16 @@ impl OnTerminal {
         Self::of(place.ringfence(arguments))
     }
 
-    pub fn of(mut command: Command) -> Self {
+    pub fn of(command: Command) -> Self {
+        Self::with(command, None)
+    }
+
+    /// One that reads something else than the terminal.
+    pub fn reading(command: Command, input: Stdio) -> Self {
+        Self::with(command, Some(input))
+    }
+
+    fn with(mut command: Command, input: Option<Stdio>) -> Self {
         let outer = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         rustix::pty::grantpt(&outer).unwrap();
         rustix::pty::unlockpt(&outer).unwrap();
@@ -42,7 +51,7 @@ impl OnTerminal {
             .unwrap();
         resize(&outer, 24, 80);
         command
-            .stdin(Stdio::from(inner.try_clone().unwrap()))
+            .stdin(input.unwrap_or_else(|| Stdio::from(inner.try_clone().unwrap())))
             .stdout(Stdio::from(inner.try_clone().unwrap()))
             .stderr(Stdio::from(inner.try_clone().unwrap()));
         #[allow(unsafe_code)]
@@ -50,7 +59,7 @@ impl OnTerminal {
         unsafe {
             command.pre_exec(|| {
                 rustix::process::setsid()?;
-                Ok(rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?)
+                Ok(rustix::process::ioctl_tiocsctty(rustix::stdio::stdout())?)
             });
         }
         let child = command.spawn().unwrap();
