@@ -6,7 +6,7 @@
 mod program;
 
 use program::terminal::OnTerminal;
-use program::{Place, RINGFENCE, Ran, gone_within_a_second};
+use program::{Place, RINGFENCE, Ran, exists, gone_within_a_second};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -60,8 +60,9 @@ fn whatever_is_stopped_ends_with_the_same_code() {
         "console.log('ready'); for (;;) {}",
     )
     .unwrap();
-    let sleeps = json!({"command": "echo ready >&2; sleep 4711.75"}).to_string();
-    let call = json!({"id": 1, "tool": "bash", "arguments": {"command": "sleep 4711.75"}});
+    let sleeps = json!({"command": "touch started; sleep 4711.75"}).to_string();
+    let call =
+        json!({"id": 1, "tool": "bash", "arguments": {"command": "echo ready; sleep 4711.75"}});
     for (arguments, typed, ready) in [
         (
             &["run", "--", "bash", "-c", "echo ready; exec sleep 4711.75"][..],
@@ -74,7 +75,7 @@ fn whatever_is_stopped_ends_with_the_same_code() {
         (
             &["session", "--events"],
             Some(call.to_string()),
-            "\"begin\"",
+            "\"output\"",
         ),
     ] {
         let mut terminal = OnTerminal::start(&place, arguments);
@@ -92,7 +93,7 @@ fn whatever_is_stopped_ends_with_the_same_code() {
         gone_within_a_second("4711.75").unwrap();
     }
     let mut call = OnTerminal::start(&place, &["call", "bash", &sleeps]);
-    while program::processes_with("4711.75").is_empty() {
+    while !exists(&place.work().join("started")) {
         std::thread::yield_now();
     }
     call.press("\x03");

@@ -134,6 +134,10 @@ impl Floor {
         if state.is_full_screen() {
             let _ = write(&mut io::stdout().lock(), b"\x1b[?1049l\x1b[?25h\x1b[m");
         }
+        if state.screen.is_some() && !is_dumb() {
+            // A program may have keys told in sequences of their own; at a question they are text.
+            let _ = write(&mut io::stdout().lock(), b"\x1b[>0u");
+        }
         Asking(self)
     }
 
@@ -220,6 +224,9 @@ impl Drop for Asking<'_> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.asking = false;
+        if state.screen.is_some() && !is_dumb() {
+            let _ = write(&mut io::stdout().lock(), b"\x1b[<u");
+        }
         if state.is_full_screen() {
             let _ = write(&mut io::stdout().lock(), b"\x1b[?1049h\x1b[2J");
             REDRAW.notify_one();

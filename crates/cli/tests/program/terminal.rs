@@ -40,7 +40,9 @@ impl OnTerminal {
     }
 
     fn with(mut command: Command, input: Option<Stdio>) -> Self {
-        let outer = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        // The program must not hold the other end of its own terminal: a window could not be closed.
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let outer = rustix::pty::openpt(flags).unwrap();
         rustix::pty::grantpt(&outer).unwrap();
         rustix::pty::unlockpt(&outer).unwrap();
         let name = rustix::pty::ptsname(&outer, Vec::new()).unwrap();
