@@ -297,3 +297,20 @@ fn a_second_run_reads_what_the_first_one_did_or_is_not_offered() {
         }
     }
 }
+
+/// What is shown at a question is ours: the command has no way to the terminal but through us.
+#[test]
+fn a_command_cannot_write_on_the_terminal_that_it_reads() {
+    let place = Place::new();
+    let script = "tty -s && echo reads a terminal; echo drawn >&0 || echo drawn > /proc/self/fd/0; \
+                  read -r line; echo line is $line";
+    // From a file: it is the terminal that is tried, not what the policy thinks of a text.
+    std::fs::write(place.work().join("draw.sh"), script).unwrap();
+    let arguments = ["run", "--approval", "never", "--", "bash", "draw.sh"];
+    let mut terminal = OnTerminal::start(&place, &arguments);
+    terminal.press("typed\r");
+    let (_, seen) = terminal.end();
+    assert!(seen.contains("reads a terminal"), "{seen}");
+    assert!(seen.contains("line is typed"), "{seen}");
+    assert!(!seen.contains("\ndrawn"), "{seen}");
+}

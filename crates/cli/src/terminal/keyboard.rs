@@ -1,12 +1,12 @@
 //! What a person does at the terminal while a command has it: keys, and changes of the window.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ringfence::Typed;
 use ringfence::jail::TerminalSize;
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::termios::LocalModes;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::net::unix::pipe;
@@ -71,6 +71,19 @@ pub(crate) async fn hand_on(
 /// SIGCONT, which has no name of its own here.
 const CONTINUED: i32 = rustix::process::Signal::CONT.as_raw();
 
+/// Makes standard input, if it is a terminal, one that can be read and not written to: whoever gets
+/// it could draw over a question otherwise.
+pub(crate) fn give_to_read_only() -> io::Result<()> {
+    if io::stdin().is_terminal() {
+        let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
+        // A terminal of somebody else's cannot be opened again, only used.
+        if let Ok(terminal) = rustix::fs::open("/proc/self/fd/0", flags, Mode::empty()) {
+            rustix::stdio::dup2_stdin(terminal)?;
+        }
+    }
+    Ok(())
+}
+
 /// Lines that were typed before a question came, for whoever reads lines.
 static KEPT: Mutex<Option<Vec<u8>>> = Mutex::new(None);
 
@@ -79,7 +92,7 @@ static KEPT: Mutex<Option<Vec<u8>>> = Mutex::new(None);
 pub(crate) fn lines() -> io::Result<DuplexStream> {
     // Opened anew, so that others who hold the terminal are not affected.
     let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let terminal = rustix::fs::open("/proc/self/fd/0", flags, rustix::fs::Mode::empty())?;
+    let terminal = rustix::fs::open("/proc/self/fd/0", flags, Mode::empty())?;
     let keys = pipe::Receiver::from_file_unchecked(File::from(terminal))?;
     *kept() = Some(Vec::new());
     let (mut writer, reader) = tokio::io::duplex(4096);

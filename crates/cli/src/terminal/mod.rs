@@ -7,6 +7,7 @@
 
 mod floor;
 pub(crate) mod keyboard;
+mod progress;
 mod raw;
 
 pub(crate) use floor::{Asking, FLOOR, is_dumb};

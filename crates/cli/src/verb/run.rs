@@ -16,7 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
-use crate::terminal::FLOOR;
+use crate::terminal::{FLOOR, keyboard};
 use crate::{exit, paint, prompt, workspace};
 
 /// Arguments of `run`.
@@ -54,6 +54,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     } else {
         (remarks(), Some(live(cancel.clone())))
     };
+    keyboard::give_to_read_only()?;
     let engine = opening::open(&common, Caller::Person, sink)?;
     let call = Call {
         cancel: cancel.clone(),

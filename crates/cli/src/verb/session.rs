@@ -4,6 +4,8 @@
 //! of the session. Calls run at the same time; each is answered when it is done. The session ends
 //! with its input, once the calls under way are answered, or at once when nobody reads the answers.
 
+mod event;
+
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::io::IsTerminal;
@@ -12,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use ringfence::audit::CallId;
-use ringfence::event::{Event, EventSink};
+use ringfence::event::EventSink;
 use ringfence::output::Stream;
 use ringfence::{Call, CallError, Cancel, Engine, Latch};
 use serde::Deserialize;
@@ -264,46 +266,7 @@ impl Client {
                 return;
             };
             drop(open);
-            client.say(&json!({ "id": id, "event": told(event) }));
+            client.say(&json!({ "id": id, "event": event::told(event) }));
         })
-    }
-}
-
-/// An event as the client gets it.
-fn told(event: &Event<'_>) -> Value {
-    match event {
-        Event::Begin { tool, command, .. } => {
-            json!({"type": "begin", "tool": tool, "command": command})
-        }
-        Event::Output { stream, text, .. } => {
-            json!({"type": "output", "stream": stream.name(), "text": text})
-        }
-        Event::NotStreamed { bytes, .. } => json!({"type": "not_streamed", "bytes": bytes}),
-        Event::Progress {
-            elapsed,
-            lines,
-            bytes,
-            ..
-        } => json!({
-            "type": "progress",
-            "elapsed_ms": elapsed.as_millis(),
-            "lines": lines,
-            "bytes": bytes,
-        }),
-        Event::CanMove { .. } => json!({"type": "can_move_to_background"}),
-        Event::Ended { exit_code, .. } => json!({"type": "ended", "exit_code": exit_code}),
-        Event::Said { tone, text, .. } => {
-            json!({"type": "said", "tone": tone.name(), "text": text})
-        }
-        Event::Notice { text, .. } => json!({"type": "notice", "text": text}),
-        Event::End {
-            exit_code,
-            duration,
-            ..
-        } => json!({
-            "type": "end",
-            "exit_code": exit_code,
-            "duration_ms": duration.as_millis(),
-        }),
     }
 }
