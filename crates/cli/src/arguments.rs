@@ -33,7 +33,7 @@ Examples:
   ringfence audit verify                  whether the record is whole
 
 Exit codes: the command's own for `run`; 124 timed out, 125 ringfence failed, 126 refused or not
-executable, 127 command not found, 137 cancelled. See docs/exit-codes.md.";
+executable, 127 command not found, 137 stopped by a signal. See docs/exit-codes.md.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

@@ -14,9 +14,22 @@ pub(crate) const REFUSED: u8 = 126;
 /// There is no such command.
 pub(crate) const NOT_FOUND: u8 = 127;
 
+/// Somebody stopped it: Ctrl-C, SIGTERM, a closed window.
+pub(crate) const CANCELLED: u8 = 137;
+
 /// Tells a person what went wrong, and ends.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
-    paint::complain(&format!("{error:#}"));
+    match error.downcast_ref::<CallError>() {
+        // Whether anything had started is no matter of the one who stopped it.
+        Some(CallError::Cancelled) => paint::remark("cancelled"),
+        Some(CallError::Launch(LaunchError::WritableRoot { path, .. })) if path == "/" => {
+            paint::complain(
+                "the workspace is /, and all of the machine cannot be made writable; go to a folder of \
+                 your own, name one with --cwd, or use --sandbox read-only",
+            );
+        }
+        _ => paint::complain(&format!("{error:#}")),
+    }
     ExitCode::from(error.downcast_ref::<CallError>().map_or(FAILED, code_of))
 }
 
@@ -27,6 +40,7 @@ pub(crate) fn code_of(error: &CallError) -> u8 {
         CallError::Denied(_) | CallError::Launch(LaunchError::ProgramNotExecutable { .. }) => {
             REFUSED
         }
+        CallError::Cancelled => CANCELLED,
         _ => FAILED,
     }
 }

@@ -10,6 +10,7 @@ mod prompt;
 mod reveal;
 mod terminal;
 mod verb;
+mod workspace;
 
 use std::process::ExitCode;
 

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use ringfence::Engine;
@@ -21,7 +22,7 @@ use ringfence::trust::TrustStore;
 
 use crate::arguments::{Approve, Common};
 use crate::paint;
-use crate::prompt::TerminalApprover;
+use crate::prompt::{SecondRuns, Session, TerminalApprover};
 
 /// Where things live.
 pub(crate) struct Places {
@@ -281,6 +282,7 @@ fn open_with(
     if resolved.is_default("script.mode") {
         config.script.mode = ScriptMode::Enabled;
     }
+    let approver = approver(common.approve, config.approval.timeout, caller);
     let mut builder = Engine::builder(&places.workspace)
         .rules(places.rules()?)
         // A person's verb runs one command; a model's call may run many.
@@ -288,7 +290,7 @@ fn open_with(
             Caller::Person => Launches::One,
             Caller::Model => Launches::Many,
         })
-        .shared_approver(approver(common.approve))
+        .shared_approver(approver)
         .shared_listener(listener)
         .warden(warden)
         .front("cli");
@@ -316,12 +318,21 @@ fn open_with(
     Ok(builder.environment(places.environment).open()?)
 }
 
-fn approver(approve: Approve) -> Arc<dyn Approver> {
-    match approve {
+fn approver(approve: Approve, patience: Duration, caller: Caller) -> Arc<dyn Approver> {
+    let session = match caller {
+        Caller::Person => Session::OneCommand,
+        Caller::Model => Session::ManyCalls,
+    };
+    let asks: Arc<dyn Approver> = match approve {
         Approve::All => Arc::new(Scripted::ApproveAll),
         Approve::None => Arc::new(Scripted::DenyAll {
             message: "--approve none says no to everything".into(),
         }),
-        Approve::Ask => Arc::new(TerminalApprover::default()),
+        Approve::Ask => Arc::new(TerminalApprover::new(patience, session)),
+    };
+    match caller {
+        // The command reads what we were given to read.
+        Caller::Person => Arc::new(SecondRuns::asking(asks)),
+        Caller::Model => asks,
     }
 }

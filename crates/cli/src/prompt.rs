@@ -1,30 +1,51 @@
-//! The approver at the terminal: shows what is asked, takes one key.
+//! The approver at the terminal: shows what is asked, and takes a typed word for an answer.
 
+mod again;
+mod editor;
+mod offer;
 mod question;
+mod sitting;
 
-use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::time::Duration;
 
 use ringfence::approval::{Approver, Awaited};
-use ringfence::policy::judge::ApprovalKey;
 use ringfence::policy::settle::Answer;
 use ringfence::policy::verdict::{Grounds, Question};
-use rustix::termios::{LocalModes, OptionalActions, OutputModes, Termios};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 
-use crate::reveal;
-use crate::terminal::FLOOR;
-
+use editor::Typed;
+use offer::{Offer, Said};
 use question::Told;
+use sitting::Sitting;
+
+pub(crate) use again::{SecondRuns, why_no_second_run};
+pub(crate) use offer::Session;
 pub(crate) use question::reach;
 
+/// So many lines that are no answer are a no.
+const TRIES: usize = 5;
+
 /// Asks whoever is at the terminal; denies at once where there is none.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct TerminalApprover {
     /// One question at a time.
     turn: Arc<Mutex<()>>,
+    /// How long an answer is waited for.
+    patience: Duration,
+    session: Session,
+}
+
+impl TerminalApprover {
+    /// One whose answers are waited for as long as this, in a session of this kind.
+    pub(crate) fn new(patience: Duration, session: Session) -> Self {
+        Self {
+            turn: Arc::default(),
+            patience,
+            session,
+        }
+    }
 }
 
 impl Approver for TerminalApprover {
@@ -33,110 +54,48 @@ impl Approver for TerminalApprover {
     }
 
     fn ask<'a>(&'a self, question: &'a Question, grounds: &'a Grounds) -> Awaited<'a> {
-        let told = Told::of(question, grounds);
-        let for_session = ApprovalKey::of(question).is_some();
-        let rules: Vec<(String, String)> = question
-            .proposals()
-            .iter()
-            .map(|proposal| (proposal.summary(), proposal.to_toml()))
-            .collect();
-        let turn = Arc::clone(&self.turn);
+        let until = Instant::now() + self.patience;
         Box::pin(async move {
-            let Ok(terminal) = File::options().read(true).write(true).open("/dev/tty") else {
+            let _turn = self.turn.lock().await;
+            let Ok(sitting) = Sitting::begin() else {
                 return Answer::NobodyToAsk("there is no terminal".to_owned());
             };
-            let asked = tokio::task::spawn_blocking(move || {
-                let _turn = turn.lock();
-                let asked = Asked {
-                    told,
-                    for_session,
-                    rules,
-                };
-                asked.on(terminal)
-            });
-            asked.await.unwrap_or(Answer::Denied { message: None })
+            let told = Told::of(question, grounds);
+            let offer = Offer::of(question, self.session, told.whole.is_some());
+            answer(sitting, &told, &offer, until).await
         })
     }
 }
 
-/// A question, and the answers that it can be given.
-struct Asked {
-    told: Told,
-    /// Whether a yes may hold for the session.
-    for_session: bool,
-    /// Rules that a yes can be kept as: in words, and as they are written.
-    rules: Vec<(String, String)>,
-}
-
-impl Asked {
-    /// Takes one key, with the terminal as it was before afterwards.
-    fn on(&self, mut terminal: File) -> Answer {
-        let floor = FLOOR.ask();
-        // What was typed before the question was seen does not answer it, and what is typed after
-        // is not lost.
-        let before = one_key_at_a_time(&terminal);
-        let _ = write!(terminal, "\n{}\n{} > ", self.told.text, self.keys());
-        let answer = self.answer(&mut terminal);
-        if let Some(before) = before {
-            let _ = rustix::termios::tcsetattr(terminal.as_fd(), OptionalActions::Now, &before);
-        }
-        let _ = terminal.write_all(b"\r\n");
-        drop(floor);
-        answer
-    }
-
-    fn keys(&self) -> String {
-        let mut keys = String::from("[y] yes  ");
-        if self.for_session {
-            keys.push_str("[s] yes, for this session  ");
-        }
-        keys.push_str("[n] no  [q] no, and stop");
-        if self.told.whole.is_some() {
-            keys.push_str("  [v] show all of it");
-        }
-        for (number, (summary, _)) in self.rules.iter().enumerate() {
-            let summary = reveal::line(summary);
-            let _ = write!(keys, "\n[{}] yes, and always {summary}", number + 1);
-        }
-        keys
-    }
-
-    fn answer(&self, terminal: &mut File) -> Answer {
-        let mut key = [0u8; 1];
-        loop {
-            match terminal.read(&mut key) {
-                Ok(1) => {}
-                _ => return Answer::Denied { message: None },
+/// Asks until there is an answer, and for a while only.
+async fn answer(mut sitting: Sitting, told: &Told, offer: &Offer, until: Instant) -> Answer {
+    let left = until.saturating_duration_since(Instant::now());
+    sitting.show(&format!("\n{}\n{}", told.text, offer.listing(left)));
+    let mut tries = 0;
+    while tries < TRIES {
+        let line = match sitting.line().await {
+            Typed::Line(line) => line,
+            Typed::Interrupt => return Answer::Abort,
+            Typed::Refused => return Answer::Denied { message: None },
+            Typed::Pasted | Typed::Unfinished => {
+                tries += 1;
+                sitting.show(&format!("A paste is no answer. {}", offer.expected()));
+                continue;
             }
-            match key[0] {
-                b'y' | b'Y' => return Answer::Approved,
-                b's' | b'S' if self.for_session => return Answer::ApprovedForSession,
-                b'n' | b'N' | b'\x1b' => return Answer::Denied { message: None },
-                b'q' | b'Q' | b'\x03' => return Answer::Abort,
-                b'v' | b'V' => {
-                    if let Some(whole) = &self.told.whole {
-                        let _ = write!(terminal, "\n{whole}\n{} > ", self.keys());
-                    }
-                }
-                digit @ b'1'..=b'9' => {
-                    if let Some((_, toml)) = self.rules.get(usize::from(digit - b'1')) {
-                        return Answer::ApprovedWithRule(toml.clone());
-                    }
-                }
-                _ => {}
+        };
+        match (offer.read(&line), &told.whole) {
+            (Said::Answer(answer), _) => return answer,
+            (Said::Help, _) => sitting.show(&offer.help()),
+            (Said::ShowAll, Some(whole)) => sitting.show(whole),
+            _ => {
+                tries += 1;
+                sitting.show(&offer.expected());
             }
         }
     }
-}
-
-fn one_key_at_a_time(terminal: &File) -> Option<Termios> {
-    let before = rustix::termios::tcgetattr(terminal).ok()?;
-    let mut raw = before.clone();
-    raw.local_modes
-        .remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
-    // A command that has the terminal may have it in a mode where lines do not begin at the left.
-    raw.output_modes
-        .insert(OutputModes::OPOST | OutputModes::ONLCR);
-    rustix::termios::tcsetattr(terminal, OptionalActions::Flush, &raw).ok()?;
-    Some(before)
+    let message = format!("{TRIES} lines were typed that are no answer");
+    sitting.show(&format!("{message}: that is a no."));
+    Answer::Denied {
+        message: Some(message),
+    }
 }

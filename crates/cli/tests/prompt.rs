@@ -1,4 +1,4 @@
-//! Questions on a terminal: the program is given one, and a key is pressed.
+//! Questions on a terminal: what they show and offer, and where an answer leads.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,18 +6,18 @@ mod program;
 
 use program::terminal::OnTerminal;
 use program::{Place, exists};
+use serde_json::json;
 
 #[test]
 fn a_refused_command_may_run_again_outside_after_a_yes() {
     let place = Place::new();
     let target = place.home().join("escaped");
     let script = format!("echo hello from inside; touch {}", target.display());
-    for (key, code, made) in [("n", 1, false), ("y", 0, true)] {
+    for (key, code, made) in [("n", 1, false), ("yes", 0, true)] {
         let mut terminal = OnTerminal::start(&place, &["run", "--", "bash", "-c", &script]);
         terminal.expect("May it run again OUTSIDE the fence?");
-        terminal.expect("> ");
         assert!(!exists(&target));
-        terminal.press(key);
+        terminal.answer(key);
         let (ended, seen) = terminal.end();
         assert_eq!(
             (ended, exists(&target)),
@@ -36,8 +36,7 @@ fn the_question_shows_what_would_act_on_the_terminal() {
         &place,
         &["run", "--approval", "on-request", "--", "bash", "-c", trick],
     );
-    terminal.expect("> ");
-    terminal.press("n");
+    terminal.answer("n");
     let (code, seen) = terminal.end();
     assert_eq!(code, Some(126), "{seen}");
     assert!(seen.contains("\\u{1b}[2K"), "{seen}");
@@ -56,9 +55,8 @@ fn a_yes_with_a_rule_is_not_asked_again() {
         "--all",
     ];
     let mut terminal = OnTerminal::start(&place, &arguments);
-    terminal.expect("[1] yes, and always");
-    terminal.expect("> ");
-    terminal.press("1");
+    terminal.expect("yes, and always");
+    terminal.answer("always 1");
     let (code, seen) = terminal.end();
     // It is allowed now; that there is no such program is another matter.
     assert_eq!(code, Some(127), "{seen}");
@@ -162,8 +160,7 @@ fn a_command_cannot_hide_a_part_of_itself() {
                 &trick,
             ],
         );
-        terminal.expect("> ");
-        terminal.press("n");
+        terminal.answer("n");
         let (code, seen) = terminal.end();
         assert_eq!(code, Some(126), "{seen}");
         let asked = seen.split("May this run?").nth(1).unwrap();
@@ -179,10 +176,9 @@ fn what_is_too_long_for_a_question_is_shown_at_a_key() {
     let arguments = ["run", "--approval", "on-request", "--", "bash", "-c", &text];
     let mut terminal = OnTerminal::start(&place, &arguments);
     terminal.expect("lines are not shown here]");
-    terminal.expect("[v] show all of it");
-    terminal.expect("> ");
-    terminal.press("v");
-    terminal.press("n");
+    terminal.expect("show all of it");
+    terminal.answer("v");
+    terminal.answer("n");
     let (_, seen) = terminal.end();
     let times = seen.matches("  | echo line").count();
     assert!(times > 100, "{times}: {seen}");
@@ -227,20 +223,37 @@ fn nothing_compound_is_offered_for_the_session_outside_the_fence() {
             false,
         ),
     ] {
-        let mut arguments = vec!["run", "--"];
-        arguments.extend(text.iter().map(String::as_str));
-        let mut terminal = OnTerminal::start(&place, &arguments);
+        let call = json!({"id": 1, "tool": "shell", "arguments": {"command": text}});
+        let mut terminal = OnTerminal::start(&place, &["session"]);
+        terminal.press(&format!("{call}\r"));
         terminal.expect("OUTSIDE the fence?");
-        terminal.expect("> ");
-        terminal.press("s");
-        terminal.press("n");
+        terminal.answer("session");
+        if !offered {
+            terminal.answer("no");
+        }
+        terminal.expect("{\"id\":1,\"reply\"");
+        terminal.press("\x04");
         let (_, seen) = terminal.end();
         assert_eq!(
-            seen.contains("[s] yes, for this session"),
+            seen.contains("yes, for this session"),
             offered,
             "{text:?}: {seen}"
         );
         assert_eq!(exists(&target), offered, "{text:?}: {seen}");
         let _ = std::fs::remove_file(&target);
     }
+}
+
+/// Where the session is the one command, that would say nothing more than a yes.
+#[test]
+fn one_command_is_no_session() {
+    let place = Place::new();
+    let target = place.home().join("escaped");
+    let path = target.display().to_string();
+    let mut terminal = OnTerminal::start(&place, &["run", "--", "touch", &path]);
+    terminal.answer("session");
+    terminal.answer("no");
+    let (code, seen) = terminal.end();
+    assert_eq!((code, exists(&target)), (Some(1), false), "{seen}");
+    assert!(!seen.contains("for this session"), "{seen}");
 }

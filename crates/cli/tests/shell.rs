@@ -57,7 +57,15 @@ fn the_terminal_is_given_back_when_the_program_is_ended_from_outside() {
     let (code, seen, after) = shell.end_and_mode();
     assert_eq!(code, Some(137), "{seen}");
     assert_eq!(after, before);
-    for restored in ["\x1b[?1049l", "\x1b[?25h"] {
+    for restored in [
+        "\x1b[?1049l",
+        "\x1b[?25h",
+        "\x1b[?1004l",
+        "\x1b[?1007l",
+        "\x1b[<u",
+        "\x1b(B",
+        "\x1b[r",
+    ] {
         assert!(seen.contains(restored), "{restored:?} in {seen:?}");
     }
     gone_within_a_second("4711.5").unwrap();

@@ -12,12 +12,15 @@ use ringfence::jail::TerminalSize;
 use ringfence::output::{Drain, Face, HeadTail, Screen, Stream};
 use tokio::sync::Notify;
 
+use super::progress;
+
 /// The terminal of this process.
 pub(crate) static FLOOR: Floor = Floor(Mutex::new(State {
     asking: false,
     status: false,
     mid_line: false,
     held: None,
+    unsaid: Vec::new(),
     screen: None,
 }));
 
@@ -30,8 +33,10 @@ static REDRAW: Notify = Notify::const_new();
 const HELD_BYTES: usize = 1 << 20;
 
 /// Takes the terminal out of what a program may have left it in: the other screen, a hidden
-/// cursor, colours, reports of the mouse, marked pastes, keys of another kind.
-const CALM: &str = "\x1b[?1049l\x1b[?25h\x1b[m\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1l\x1b>";
+/// cursor, colours, reports of the mouse and of the focus, marked pastes, keys of another kind,
+/// other characters, lines that do not scroll.
+const CALM: &str = "\x1b[?1049l\x1b[?25h\x1b[m\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\
+\x1b[?2004l\x1b[?1l\x1b>\x1b[?1004l\x1b[?1007l\x1b[<u\x1b[>4m\x1b(B\x0f\x1b7\x1b[r\x1b8";
 
 /// Who may write now.
 pub(crate) struct Floor(Mutex<State>);
@@ -44,6 +49,8 @@ struct State {
     mid_line: bool,
     /// Output that came during a question.
     held: Option<HeadTail>,
+    /// What we had to say meanwhile.
+    unsaid: Vec<String>,
     /// What a command with a terminal of its own has on it.
     screen: Option<Screen>,
 }
@@ -64,21 +71,20 @@ impl Floor {
             // What it asks of the terminal is answered by the real one.
             drop(screen.feed(bytes));
         }
-        if state.asking {
+        let on_terminal = match stream {
+            Stream::Stdout => io::stdout().is_terminal(),
+            Stream::Stderr => io::stderr().is_terminal(),
+        };
+        // What goes elsewhere disturbs nobody.
+        if state.asking && on_terminal {
             let held = state.held.get_or_insert_with(|| HeadTail::new(HELD_BYTES));
             held.push(bytes);
             return Ok(());
         }
-        let on_terminal = match stream {
-            Stream::Stdout => {
-                write(&mut io::stdout().lock(), bytes)?;
-                io::stdout().is_terminal()
-            }
-            Stream::Stderr => {
-                write(&mut io::stderr().lock(), bytes)?;
-                io::stderr().is_terminal()
-            }
-        };
+        match stream {
+            Stream::Stdout => write(&mut io::stdout().lock(), bytes)?,
+            Stream::Stderr => write(&mut io::stderr().lock(), bytes)?,
+        }
         if on_terminal && let Some(last) = bytes.last() {
             state.mid_line = *last != b'\n';
         }
@@ -89,14 +95,11 @@ impl Floor {
     pub(crate) fn say(&self, text: &str) {
         let mut state = self.lock();
         state.clear_status();
-        let mut stderr = io::stderr().lock();
-        if state.screen.is_some() {
-            // Raw mode: lines do not begin at the left by themselves.
-            let text = format!("\r\n{}", text.replace('\n', "\r\n"));
-            let _ = write(&mut stderr, text.as_bytes());
-        } else {
-            let _ = write(&mut stderr, text.as_bytes());
+        if state.asking && io::stderr().is_terminal() {
+            state.unsaid.push(text.to_owned());
+            return;
         }
+        state.say(text);
     }
 
     /// Shows a line about progress, if there is somebody to see it and room below the output.
@@ -104,13 +107,13 @@ impl Floor {
         let mut state = self.lock();
         let stderr = io::stderr();
         let room = !state.asking && !state.mid_line && state.screen.is_none();
-        if !room || !stderr.is_terminal() || !is_ours() {
+        if !room || is_dumb() || !stderr.is_terminal() || !is_ours() {
             return;
         }
         let columns = rustix::termios::tcgetwinsize(&stderr).map_or(80, |size| size.ws_col);
         let room = usize::from(columns.max(2)) - 1;
-        let told = told(elapsed, lines);
-        let offered = format!("{told}{}", offer());
+        let told = progress::told(elapsed, lines);
+        let offered = format!("{told}{}", progress::offer());
         let text: String = if offered.len() <= room {
             offered
         } else {
@@ -132,6 +135,10 @@ impl Floor {
         state.asking = true;
         if state.is_full_screen() {
             let _ = write(&mut io::stdout().lock(), b"\x1b[?1049l\x1b[?25h\x1b[m");
+        }
+        if state.screen.is_some() && !is_dumb() {
+            // A program may have keys told in sequences of their own; at a question they are text.
+            let _ = write(&mut io::stdout().lock(), b"\x1b[>0u");
         }
         Asking(self)
     }
@@ -198,6 +205,17 @@ impl State {
         }
     }
 
+    fn say(&self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        if self.screen.is_some() {
+            // Raw mode: lines do not begin at the left by themselves.
+            let text = format!("\r\n{}", text.replace('\n', "\r\n"));
+            let _ = write(&mut stderr, text.as_bytes());
+        } else {
+            let _ = write(&mut stderr, text.as_bytes());
+        }
+    }
+
     fn is_full_screen(&self) -> bool {
         let face = self.screen.as_ref().map(|screen| screen.picture().face);
         face == Some(Face::Alternate)
@@ -208,22 +226,37 @@ impl Drop for Asking<'_> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.asking = false;
+        if state.screen.is_some() && !is_dumb() {
+            let _ = write(&mut io::stdout().lock(), b"\x1b[<u");
+        }
         if state.is_full_screen() {
             let _ = write(&mut io::stdout().lock(), b"\x1b[?1049h\x1b[2J");
             REDRAW.notify_one();
         }
         if let Some(mut held) = state.held.take() {
             let held = held.drain(Drain::Everything);
-            let mut stdout = io::stdout().lock();
-            let _ = write(&mut stdout, held.head());
+            let mut terminal: Box<dyn Write> = if io::stdout().is_terminal() {
+                Box::new(io::stdout().lock())
+            } else {
+                Box::new(io::stderr().lock())
+            };
+            let _ = write(&mut terminal, held.head());
             if held.dropped() > 0 {
                 let notice = format!("\r\n[… {} bytes not shown …]\r\n", held.dropped());
-                let _ = write(&mut stdout, notice.as_bytes());
+                let _ = write(&mut terminal, notice.as_bytes());
             }
-            let _ = write(&mut stdout, &held.tail());
+            let _ = write(&mut terminal, &held.tail());
+        }
+        for text in std::mem::take(&mut state.unsaid) {
+            state.say(&text);
         }
         ANSWERED.notify_waiters();
     }
+}
+
+/// Whether the terminal takes nothing but text.
+pub(crate) fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// Whether this process is in the foreground of its terminal. In the background the terminal is
@@ -233,55 +266,7 @@ fn is_ours() -> bool {
     foreground.is_ok_and(|group| group == rustix::process::getpgrp())
 }
 
-/// Whether a shell with job control started this process.
-fn is_a_job() -> bool {
-    let group = rustix::process::getpgrp();
-    rustix::process::getsid(None).is_ok_and(|session| session != group)
-}
-
 fn write(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     to.write_all(bytes)?;
     to.flush()
-}
-
-/// A line about a command that takes its time.
-fn told(elapsed: Duration, lines: u64) -> String {
-    let seconds = elapsed.as_secs();
-    let time = match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes:02} min"),
-    };
-    let lines = match lines {
-        0 => "no output yet".to_owned(),
-        1 => "1 line".to_owned(),
-        lines => format!("{lines} lines"),
-    };
-    format!("ringfence: running for {time}, {lines}")
-}
-
-/// What somebody can do who does not want to wait: the shell that started us can move us to the
-/// background, command and all.
-fn offer() -> &'static str {
-    if is_a_job() {
-        " (Ctrl-Z and `bg` move it to the background)"
-    } else {
-        ""
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn progress_is_told_in_words() {
-        for (seconds, lines, expected) in [
-            (3, 0, "ringfence: running for 3 s, no output yet"),
-            (61, 1, "ringfence: running for 1 min 01 s, 1 line"),
-            (7260, 12, "ringfence: running for 2 h 01 min, 12 lines"),
-        ] {
-            assert_eq!(told(Duration::from_secs(seconds), lines), expected);
-        }
-    }
 }

@@ -7,7 +7,8 @@
 
 mod floor;
 pub(crate) mod keyboard;
+mod progress;
 mod raw;
 
-pub(crate) use floor::FLOOR;
+pub(crate) use floor::{Asking, FLOOR, is_dumb};
 pub(crate) use raw::Raw;

@@ -5,11 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use ringfence::tools::ToolSet;
+use ringfence::{Call, Cancel};
 use serde_json::Value;
 
+use super::run::{FirstInterrupt, stop_on_signal};
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
-use crate::paint;
+use crate::{exit, paint, workspace};
 
 /// Arguments of `call`.
 #[derive(Debug, clap::Args)]
@@ -47,18 +49,31 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     } else {
         input
     };
+    let cancel = Cancel::new();
     // The name is looked at first: it is the likelier mistake, and the error says more.
     let result = match ToolSet::built_in()
         .find(&tool)
         .and_then(|_| parse(&tool, &text))
     {
         Ok(arguments) => {
+            workspace::check(common.cwd.as_deref())?;
             let engine = opening::open(&common, Caller::Model, ringfence::event::nowhere())?;
-            engine.call(&tool, arguments).await
+            let call = Call {
+                cancel: cancel.clone(),
+                ..engine.new_call()
+            };
+            tokio::select! {
+                result = engine.call_as(&call, &tool, arguments) => result,
+                never = stop_on_signal(&cancel, FirstInterrupt::Ends) => never?,
+            }
         }
         Err(error) => Err(error),
     };
     let (reply, code) = match result {
+        result if cancel.is_cancelled() => {
+            let reply = result.unwrap_or_else(|error| error.to_json());
+            (reply, ExitCode::from(exit::CANCELLED))
+        }
         Ok(reply) => (reply, ExitCode::SUCCESS),
         Err(error) => (error.to_json(), ExitCode::FAILURE),
     };

@@ -1,5 +1,6 @@
 //! `ringfence code`: JavaScript or TypeScript in a process of its own.
 
+use std::convert::Infallible;
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
@@ -7,7 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use ringfence::script::{CodeExecutionResult, CodeOptions, Language, Status, Value};
+use ringfence::{Call, CallError, Cancel};
 
+use super::run::{FirstInterrupt, stop_on_signal};
 use crate::opening::{self, Caller};
 use crate::{arguments, bridge, paint};
 
@@ -44,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "MIB")]
     memory: Option<u64>,
     /// The most time, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
     /// Print the whole result as JSON
     #[arg(long)]
@@ -63,9 +66,17 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         ringfence::event::nowhere(),
     )?;
     let deadline = Some(Duration::from_secs(arguments.timeout));
-    let result = engine
-        .run_code(&engine.new_call(), source, options, deadline)
-        .await?;
+    let cancel = Cancel::new();
+    let call = Call {
+        cancel: cancel.clone(),
+        ..engine.new_call()
+    };
+    let result = tokio::select! {
+        result = engine.run_code(&call, source, options, deadline) => result?,
+        never = stop_on_signal::<Infallible>(&cancel, FirstInterrupt::Ends) => match never? {},
+        // Its process ends with the wait for it.
+        () = cancel.cancelled() => return Err(CallError::Cancelled.into()),
+    };
     if arguments.json {
         paint::line(&serde_json::to_string_pretty(&result.to_json())?);
     } else {

@@ -11,6 +11,7 @@ use ringfence::dialect::Item;
 use ringfence::respond::Turn;
 use ringfence::script::Conversation;
 
+use super::run::FirstInterrupt;
 use super::script;
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
@@ -108,7 +109,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     };
     tokio::select! {
         done = work => done?,
-        never = super::run::stop_on_signal(&cancel) => never?,
+        never = super::run::stop_on_signal(&cancel, FirstInterrupt::Ends) => never?,
     }
     drop(send);
     let items: Vec<Item> = items.into_iter().collect();

@@ -1,5 +1,6 @@
 //! `ringfence run`: a command of a person's, inside the fence, with its output as it comes.
 
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,15 +8,16 @@ use std::time::Duration;
 
 use anyhow::Result;
 use ringfence::event::{Event, Listener};
+use ringfence::jail::LaunchError;
 use ringfence::policy::command_line::CommandLine;
-use ringfence::{Call, Cancel, Ending, Ends, How, Outcome, Tap};
+use ringfence::{Call, CallError, Cancel, Ending, Ends, How, Outcome, Tap};
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
-use crate::terminal::FLOOR;
-use crate::{exit, paint};
+use crate::terminal::{FLOOR, keyboard};
+use crate::{exit, paint, prompt, workspace};
 
 /// Arguments of `run`.
 #[derive(Debug, clap::Args)]
@@ -32,7 +34,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     common: Common,
     /// Kill the command after this many seconds
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
     /// The command
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
@@ -45,17 +47,20 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         timeout,
         command,
     } = arguments;
+    workspace::check(common.cwd.as_deref())?;
     let cancel = Cancel::new();
     let (sink, tap) = if common.json {
         (ringfence::event::nowhere(), None)
     } else {
         (remarks(), Some(live(cancel.clone())))
     };
+    keyboard::give_to_read_only()?;
     let engine = opening::open(&common, Caller::Person, sink)?;
     let call = Call {
         cancel: cancel.clone(),
         ..engine.new_call()
     };
+    let words = command.clone();
     let command = engine.person_command(CommandLine::Argv(command));
     let how = How {
         timeout: timeout.map(Duration::from_secs),
@@ -63,9 +68,18 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         tap,
         ..How::default()
     };
-    let outcome = tokio::select! {
-        outcome = engine.run_command(&call, command, how) => outcome?,
-        never = stop_on_signal(&cancel) => never?,
+    let done = tokio::select! {
+        outcome = engine.run_command(&call, command, how) => outcome,
+        never = stop_on_signal(&cancel, FirstInterrupt::IsTheCommands) => never?,
+    };
+    let outcome = match done {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            if common.json {
+                paint::line(&serde_json::to_string_pretty(&error.to_json())?);
+            }
+            return Err(not_run(error, &words));
+        }
     };
     if common.json {
         paint::line(&serde_json::to_string_pretty(
@@ -75,6 +89,21 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         explain(&outcome);
     }
     Ok(exit::passed_on(outcome.execution.exit_code()))
+}
+
+/// What to say of a command that did not run.
+fn not_run(error: CallError, words: &[String]) -> anyhow::Error {
+    let is_a_line = matches!(words, [line] if line.contains(char::is_whitespace));
+    let not_found = matches!(error, CallError::Launch(LaunchError::ProgramNotFound(_)));
+    let error = anyhow::Error::from(error);
+    if not_found && is_a_line {
+        return error.context(format!(
+            "the whole of `{0}` was taken for the name of a program; a shell reads a line: \
+             `ringfence run -- bash -c '{0}'`",
+            words[0]
+        ));
+    }
+    error
 }
 
 /// Work that takes longer than this is told of.
@@ -109,9 +138,23 @@ fn live(cancel: Cancel) -> Tap {
 /// SIGTSTP, which has no name of its own in tokio.
 const STOP: i32 = Signal::TSTP.as_raw();
 
+/// How long a command has after Ctrl-C to end by itself.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Whose the first Ctrl-C is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FirstInterrupt {
+    /// The command's, which may tidy up. The second one, or the end of its time, ends it.
+    IsTheCommands,
+    /// It ends everything.
+    Ends,
+}
+
 /// Cancels the command at Ctrl-C and its like. Never comes back with anything but an error: the
 /// cancelled command's outcome is what ends the wait.
-pub(crate) async fn stop_on_signal<T>(cancel: &Cancel) -> Result<T> {
+pub(crate) async fn stop_on_signal<T>(cancel: &Cancel, first: FirstInterrupt) -> Result<T> {
+    let mut patient = first == FirstInterrupt::IsTheCommands;
+    let mut too_late: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(std::future::pending());
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
@@ -125,7 +168,12 @@ pub(crate) async fn stop_on_signal<T>(cancel: &Cancel) -> Result<T> {
                 rustix::process::kill_process(rustix::process::getpid(), Signal::STOP)?;
                 continue;
             }
-            _ = interrupt.recv() => {}
+            _ = interrupt.recv() => if std::mem::take(&mut patient) {
+                cancel.interrupt();
+                too_late = Box::pin(tokio::time::sleep(GRACE));
+                continue;
+            },
+            () = &mut too_late => too_late = Box::pin(std::future::pending()),
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
             _ = quit.recv() => {}
@@ -137,7 +185,7 @@ pub(crate) async fn stop_on_signal<T>(cancel: &Cancel) -> Result<T> {
 /// Tells what the fence refused, and what else the exit code does not say.
 fn explain(outcome: &Outcome) {
     match outcome.execution.ending {
-        Ending::TimedOut => paint::remark("the command took too long and was killed:"),
+        Ending::TimedOut => paint::remark("the command took too long and was killed"),
         Ending::FellSilent => {
             paint::remark("the command printed nothing for too long and was killed");
         }
@@ -145,7 +193,7 @@ fn explain(outcome: &Outcome) {
         Ending::Exited => {}
     }
     for hit in &outcome.limits_hit {
-        paint::remark(&hit.message);
+        paint::remark(&hit.message.replace("`timeout`", "`--timeout`"));
     }
     for denial in &outcome.denials {
         paint::remark(&format!(
@@ -155,7 +203,10 @@ fn explain(outcome: &Outcome) {
         ));
     }
     if let Some(why) = &outcome.not_retried {
-        paint::remark(&format!("not run again outside the fence: {why}"));
+        paint::remark(&format!(
+            "not run again outside the fence: {}",
+            prompt::why_no_second_run(why)
+        ));
     }
     let left = &outcome.execution.exit.left_running;
     if !left.is_empty() {

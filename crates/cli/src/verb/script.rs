@@ -12,9 +12,10 @@ use ringfence::event::{Event, Listener, Tone};
 use ringfence::script::ScriptRequest;
 use ringfence::{Call, Cancel};
 
+use super::run::FirstInterrupt;
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
-use crate::paint;
+use crate::{paint, workspace};
 
 /// Arguments of `script`.
 #[derive(Debug, clap::Args)]
@@ -36,7 +37,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     dry_run: bool,
     /// The most time, in seconds, within the configured limit
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
 }
 
@@ -57,6 +58,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     } else {
         live()
     };
+    workspace::check(arguments.common.cwd.as_deref())?;
     let engine = opening::open(&arguments.common, Caller::Model, sink)?;
     let cancel = Cancel::new();
     let call = Call {
@@ -65,7 +67,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     };
     let run = tokio::select! {
         run = engine.run_script(&call, request) => run?,
-        never = super::run::stop_on_signal(&cancel) => never?,
+        never = super::run::stop_on_signal(&cancel, FirstInterrupt::Ends) => never?,
     };
     let output = run.output.clone();
     if json {

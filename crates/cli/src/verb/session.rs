@@ -4,22 +4,29 @@
 //! of the session. Calls run at the same time; each is answered when it is done. The session ends
 //! with its input, once the calls under way are answered, or at once when nobody reads the answers.
 
+mod event;
+
 use std::collections::{HashMap, VecDeque};
-use std::io::Write;
+use std::convert::Infallible;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use ringfence::audit::CallId;
 use ringfence::event::{Event, Listener};
-use ringfence::{Call, CallError, Engine, Latch};
+use ringfence::output::Stream;
+use ringfence::{Call, CallError, Cancel, Engine, Latch};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::task::JoinSet;
 
+use super::run::{FirstInterrupt, stop_on_signal};
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
+use crate::terminal::{FLOOR, keyboard};
+use crate::workspace;
 
 /// Arguments of `session`.
 #[derive(Debug, clap::Args)]
@@ -72,27 +79,56 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     } else {
         ringfence::event::nowhere()
     };
+    workspace::check(arguments.common.cwd.as_deref())?;
     let engine = Arc::new(opening::open(&arguments.common, Caller::Model, sink)?);
-    let mut input = BufReader::new(tokio::io::stdin());
-    let mut calls = JoinSet::new();
+    let stop = Cancel::new();
+    let work = async {
+        let mut calls = JoinSet::new();
+        take_lines(&engine, &client, &stop, &mut calls).await?;
+        if stop.is_cancelled() {
+            client.cancel_all();
+        }
+        while calls.join_next().await.is_some() {}
+        anyhow::Ok(())
+    };
+    let stopped = async {
+        stop.cancelled().await;
+        client.cancel_all();
+        std::future::pending::<Infallible>().await
+    };
+    tokio::select! {
+        done = work => done?,
+        () = client.gone.wait() => return Ok(ExitCode::FAILURE),
+        never = stopped => match never {},
+        never = stop_on_signal::<Infallible>(&stop, FirstInterrupt::Ends) => match never? {},
+    }
+    if stop.is_cancelled() {
+        return Err(CallError::Cancelled.into());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts what the lines of input ask for, until their end or until somebody stops it.
+async fn take_lines(
+    engine: &Arc<Engine>,
+    client: &Arc<Client>,
+    stop: &Cancel,
+    calls: &mut JoinSet<()>,
+) -> Result<()> {
+    let mut input = BufReader::new(input()?);
     loop {
         let line = tokio::select! {
             line = next_line(&mut input) => line?,
-            () = client.gone.wait() => return Ok(ExitCode::FAILURE),
+            () = stop.cancelled() => None,
         };
-        let Some(line) = line else { break };
+        let Some(line) = line else { return Ok(()) };
         if line.is_empty() {
             continue;
         }
         match read(&line) {
             Ok(Line::Call(asked)) => {
-                if let Some(call) = client.begin(&engine, &asked.id) {
-                    calls.spawn(answer(
-                        Arc::clone(&engine),
-                        Arc::clone(&client),
-                        call,
-                        asked,
-                    ));
+                if let Some(call) = client.begin(engine, &asked.id) {
+                    calls.spawn(answer(Arc::clone(engine), Arc::clone(client), call, asked));
                 }
             }
             Ok(Line::Cancel { cancel }) => client.with(&cancel, |call| call.cancel.cancel()),
@@ -103,10 +139,15 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         }
         while calls.try_join_next().is_some() {}
     }
-    tokio::select! {
-        () = async { while calls.join_next().await.is_some() {} } => Ok(ExitCode::SUCCESS),
-        () = client.gone.wait() => Ok(ExitCode::FAILURE),
+}
+
+/// Standard input. A terminal has one reader at a time: while somebody is asked there, it is the
+/// question.
+fn input() -> std::io::Result<Box<dyn AsyncRead + Unpin + Send>> {
+    if std::io::stdin().is_terminal() {
+        return Ok(Box::new(keyboard::lines()?));
     }
+    Ok(Box::new(tokio::io::stdin()))
 }
 
 async fn answer(engine: Arc<Engine>, client: Arc<Client>, call: Call, asked: Asked) {
@@ -188,6 +229,13 @@ impl Client {
         }
     }
 
+    fn cancel_all(&self) {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        for call in open.calls.values() {
+            call.cancel.cancel();
+        }
+    }
+
     fn end(&self, id: &Value, result: Result<Value, CallError>) {
         let mut answer = json!({ "id": id });
         match result {
@@ -203,12 +251,7 @@ impl Client {
     fn say(&self, line: &Value) {
         let mut text = line.to_string();
         text.push('\n');
-        let mut out = std::io::stdout().lock();
-        if out
-            .write_all(text.as_bytes())
-            .and_then(|()| out.flush())
-            .is_err()
-        {
+        if FLOOR.print(Stream::Stdout, text.as_bytes()).is_err() {
             self.gone.set();
         }
     }
@@ -223,46 +266,7 @@ impl Client {
                 return;
             };
             drop(open);
-            client.say(&json!({ "id": id, "event": told(event) }));
+            client.say(&json!({ "id": id, "event": event::told(event) }));
         })
-    }
-}
-
-/// An event as the client gets it.
-fn told(event: &Event<'_>) -> Value {
-    match event {
-        Event::Begin { tool, command, .. } => {
-            json!({"type": "begin", "tool": tool, "command": command})
-        }
-        Event::Output { stream, text, .. } => {
-            json!({"type": "output", "stream": stream.name(), "text": text})
-        }
-        Event::NotStreamed { bytes, .. } => json!({"type": "not_streamed", "bytes": bytes}),
-        Event::Progress {
-            elapsed,
-            lines,
-            bytes,
-            ..
-        } => json!({
-            "type": "progress",
-            "elapsed_ms": elapsed.as_millis(),
-            "lines": lines,
-            "bytes": bytes,
-        }),
-        Event::CanMove { .. } => json!({"type": "can_move_to_background"}),
-        Event::Ended { exit_code, .. } => json!({"type": "ended", "exit_code": exit_code}),
-        Event::Said { tone, text, .. } => {
-            json!({"type": "said", "tone": tone.name(), "text": text})
-        }
-        Event::Notice { text, .. } => json!({"type": "notice", "text": text}),
-        Event::End {
-            exit_code,
-            duration,
-            ..
-        } => json!({
-            "type": "end",
-            "exit_code": exit_code,
-            "duration_ms": duration.as_millis(),
-        }),
     }
 }

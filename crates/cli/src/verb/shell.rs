@@ -19,7 +19,7 @@ use crate::arguments::Common;
 use crate::opening::{self, Caller};
 use crate::terminal::{FLOOR, Raw, keyboard};
 use crate::verb::run;
-use crate::{exit, paint, prompt};
+use crate::{exit, paint, prompt, workspace};
 
 /// Arguments of `shell`.
 #[derive(Debug, clap::Args)]
@@ -51,6 +51,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         .write(true)
         .open("/dev/tty")
         .context("the terminal cannot be opened")?;
+    workspace::check(common.cwd.as_deref())?;
     let engine = opening::open(&common, Caller::Person, run::remarks())?;
     let walks = command.is_empty();
     let argv = if walks {

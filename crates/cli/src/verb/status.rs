@@ -10,7 +10,7 @@ use ringfence::jail::mark::{self, LiveSession};
 use serde_json::json;
 
 use crate::opening::Places;
-use crate::paint::{self, visible};
+use crate::{paint, reveal};
 
 /// Arguments of `status`.
 #[derive(Debug, clap::Args)]
@@ -71,11 +71,11 @@ fn for_people(session: &LiveSession) -> Vec<String> {
         "process {}, for {}, in {}",
         session.pid,
         duration(session.since),
-        visible(&session.workspace.to_string_lossy())
+        reveal::line(&session.workspace.to_string_lossy())
     )];
     lines.extend(session.holds.iter().map(|path| {
         let name = path.strip_prefix(&session.workspace).unwrap_or(path);
-        format!("  holds {}", visible(&name.to_string_lossy()))
+        format!("  holds {}", reveal::line(&name.to_string_lossy()))
     }));
     lines
 }

@@ -21,6 +21,8 @@ pub struct OnTerminal {
     /// Kept open, so that the terminal outlives the program and can be looked at.
     inner: File,
     pub seen: String,
+    /// How much of that was there before the last prompt.
+    prompted: usize,
 }
 
 impl OnTerminal {
@@ -28,8 +30,19 @@ impl OnTerminal {
         Self::of(place.ringfence(arguments))
     }
 
-    pub fn of(mut command: Command) -> Self {
-        let outer = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    pub fn of(command: Command) -> Self {
+        Self::with(command, None)
+    }
+
+    /// One that reads something else than the terminal.
+    pub fn reading(command: Command, input: Stdio) -> Self {
+        Self::with(command, Some(input))
+    }
+
+    fn with(mut command: Command, input: Option<Stdio>) -> Self {
+        // The program must not hold the other end of its own terminal: a window could not be closed.
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let outer = rustix::pty::openpt(flags).unwrap();
         rustix::pty::grantpt(&outer).unwrap();
         rustix::pty::unlockpt(&outer).unwrap();
         let name = rustix::pty::ptsname(&outer, Vec::new()).unwrap();
@@ -40,7 +53,7 @@ impl OnTerminal {
             .unwrap();
         resize(&outer, 24, 80);
         command
-            .stdin(Stdio::from(inner.try_clone().unwrap()))
+            .stdin(input.unwrap_or_else(|| Stdio::from(inner.try_clone().unwrap())))
             .stdout(Stdio::from(inner.try_clone().unwrap()))
             .stderr(Stdio::from(inner.try_clone().unwrap()));
         #[allow(unsafe_code)]
@@ -48,7 +61,7 @@ impl OnTerminal {
         unsafe {
             command.pre_exec(|| {
                 rustix::process::setsid()?;
-                Ok(rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?)
+                Ok(rustix::process::ioctl_tiocsctty(rustix::stdio::stdout())?)
             });
         }
         let child = command.spawn().unwrap();
@@ -59,6 +72,7 @@ impl OnTerminal {
             terminal: File::from(outer),
             inner,
             seen: String::new(),
+            prompted: 0,
         }
     }
 
@@ -67,6 +81,24 @@ impl OnTerminal {
         while !self.seen.contains(text) {
             assert!(self.see_more(), "never saw {text:?}: {}", self.seen);
         }
+    }
+
+    /// Reads until a question takes keys, once more than before.
+    pub fn prompt(&mut self) {
+        const PROMPT: &str = "\nanswer> ";
+        loop {
+            if let Some(at) = self.seen[self.prompted..].find(PROMPT) {
+                self.prompted += at + PROMPT.len();
+                return;
+            }
+            assert!(self.see_more(), "never saw a prompt: {}", self.seen);
+        }
+    }
+
+    /// Types a line once a question takes keys.
+    pub fn answer(&mut self, line: &str) {
+        self.prompt();
+        self.press(&format!("{line}\r"));
     }
 
     /// Reads what comes next; false once the program has ended and nothing is left to read.

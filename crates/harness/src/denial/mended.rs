@@ -1,5 +1,7 @@
 //! What a command changed of git's set-up and was put back, as denials.
 
+use std::path::Path;
+
 use ringfence_jail::{Amends, Mended};
 
 use super::{Denial, DenialKind, Evidence};
@@ -23,11 +25,24 @@ impl Denial {
             kind: DenialKind::GitSetup,
             subject: mended.path.display().to_string(),
             reason: format!("{}; {done}", mended.reason),
-            allow: "make the change outside the fence; \
-                    `sandbox.unprotected_paths = [\".git/config\", \".git/hooks\"]` lifts the protection"
-                .to_owned(),
+            allow: format!(
+                "make the change outside the fence; `sandbox.unprotected_paths = [{}]` lifts the \
+                 protection",
+                lifted_by(&mended.path)
+            ),
             evidence: Evidence::Seen,
         }
+    }
+}
+
+/// What lifts the protection of a path: the set-up of git is protected as a whole, and anything else
+/// by its name.
+fn lifted_by(path: &Path) -> String {
+    let of_git = path.components().any(|part| part.as_os_str() == ".git");
+    if of_git {
+        "\".git/config\", \".git/hooks\"".to_owned()
+    } else {
+        format!("\"{}\"", path.display())
     }
 }
 
@@ -36,6 +51,23 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+
+    #[test]
+    fn what_would_allow_it_names_what_was_refused() {
+        for (path, expected) in [
+            ("/home/u/.vimrc", "[\"/home/u/.vimrc\"]"),
+            ("/home/u/bin", "[\"/home/u/bin\"]"),
+            ("/w/.git/config", "[\".git/config\", \".git/hooks\"]"),
+        ] {
+            let mended = Mended {
+                path: PathBuf::from(path),
+                amends: Amends::PutBack { kept: None },
+                reason: "why".to_owned(),
+            };
+            let allow = Denial::of_mended(&mended).allow;
+            assert!(allow.contains(expected), "{allow}");
+        }
+    }
 
     #[test]
     fn what_was_done_is_said() {

@@ -90,7 +90,7 @@ pub async fn drive(
         std::future::pending::<()>().await;
     };
     let ending = tokio::select! {
-        ending = until_exit(&mut running, timing.silence, &mut take) => ending?,
+        ending = until_exit(&mut running, timing.silence, outside.cancel, &mut take) => ending?,
         () = out_of_time => match timing.on_timeout {
             OnTimeout::Kill => Ending::TimedOut,
             OnTimeout::HandOver => return Ok(Driven::HandedOver(Box::new(running))),
@@ -107,9 +107,12 @@ pub async fn drive(
 async fn until_exit(
     running: &mut Running,
     silence: Option<Duration>,
+    cancel: &Cancel,
     take: &mut impl FnMut(Stream, &[u8]),
 ) -> io::Result<Ending> {
+    const SIGINT: i32 = 2;
     let clock = running.clock().clone();
+    let mut interrupted = false;
     loop {
         let silent_for_too_long = async {
             match silence {
@@ -122,6 +125,11 @@ async fn until_exit(
             step = running.step(take) => if step? == Step::Exited {
                 return Ok(Ending::Exited);
             },
+            () = cancel.interrupted(), if !interrupted => {
+                interrupted = true;
+                // One that ends at this moment needs no signal.
+                let _ = running.signal(SIGINT);
+            }
             () = silent_for_too_long => return Ok(Ending::FellSilent),
         }
     }

@@ -38,7 +38,10 @@ impl Default for Latch {
 
 /// A handle to stop a call from elsewhere.
 #[derive(Debug, Clone, Default)]
-pub struct Cancel(Latch);
+pub struct Cancel {
+    stop: Latch,
+    interrupt: Latch,
+}
 
 impl Cancel {
     /// A handle that nobody has used yet.
@@ -48,16 +51,26 @@ impl Cancel {
 
     /// Stops the call. More than once is no different from once.
     pub fn cancel(&self) {
-        self.0.set();
+        self.stop.set();
+    }
+
+    /// Has the call's command interrupted, as Ctrl-C does, and leaves it to that what becomes of it.
+    pub fn interrupt(&self) {
+        self.interrupt.set();
+    }
+
+    /// Waits until the command is to be interrupted.
+    pub(crate) async fn interrupted(&self) {
+        self.interrupt.wait().await;
     }
 
     /// Whether the call was stopped.
     pub fn is_cancelled(&self) -> bool {
-        self.0.is_set()
+        self.stop.is_set()
     }
 
     /// Waits until the call is stopped.
     pub async fn cancelled(&self) {
-        self.0.wait().await;
+        self.stop.wait().await;
     }
 }

@@ -167,10 +167,10 @@ fn denial(refusal: &Refusal) -> Denial {
         kind: DenialKind::Host,
         subject: refusal.subject.clone(),
         reason: refusal.reason.clone(),
-        allow: refusal
-            .allow
-            .clone()
-            .unwrap_or_else(|| "nothing in the configuration allows it".to_owned()),
+        allow: refusal.allow.clone().unwrap_or_else(|| {
+            let host = &refusal.subject;
+            format!("--allow-host {host}, or `network.allow = [\"{host}\"]`")
+        }),
         evidence: Evidence::Seen,
     }
 }
