@@ -268,7 +268,8 @@ impl Session {
             Site::Native(World::Machine { .. }) => Covers::None,
             _ => Covers::InForce,
         };
-        plan::git_setup(sandbox, covers, &self.identity, &self.surroundings)
+        let setup = plan::git_setup(sandbox, covers, &self.identity, &self.surroundings)?;
+        Some(setup.beside_others(self.options.marks.as_deref()))
     }
 
     /// What was mended of git's set-up after the runs that had changed it had been told of.

@@ -24,7 +24,7 @@ pub(crate) fn guarded(
     let reach = Reach::of(roots);
     let mut paths = BTreeSet::new();
     let mut folders: BTreeSet<PathBuf> = known.iter().filter_map(Known::git_folder).collect();
-    for seen in look(&reach, places(&reach, known), memory) {
+    for seen in look(&reach, places(&reach, known), memory).0 {
         if seen.dot_git.bytes().is_some() {
             paths.insert(seen.folder.join(".git"));
         }
@@ -35,7 +35,9 @@ pub(crate) fn guarded(
         if care.settings {
             let files = repository.settings.iter();
             paths.extend(files.map(|settings| settings.path.clone()));
-            paths.extend(repository.programs.iter().cloned());
+            let programs = repository.programs.iter();
+            paths.extend(programs.map(|program| program.end.clone()));
+            paths.extend(repository.attributes_at.clone());
         }
         paths.extend(repository.hooks_at.clone().filter(|_| care.hooks));
     }
@@ -51,7 +53,7 @@ pub(crate) fn guarded(
         }
     }
     // What is not there is not held: git dies of a `commondir` that it cannot read. A link has no
-    // place of its own to be covered.
+    // place of its own to be covered: what it leads to is on the list, and it is compared itself.
     let is_there = |path: &PathBuf| {
         let kind = reach.stamp(path).map(|stamp| stamp.mode & 0o170_000);
         matches!(kind, Some(0o100_000 | 0o040_000))

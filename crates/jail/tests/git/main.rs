@@ -15,6 +15,7 @@
 )]
 #![allow(missing_docs, unreachable_pub, clippy::needless_raw_string_hashes)]
 
+mod cunning;
 mod fence;
 mod plants;
 mod scene;
@@ -199,7 +200,8 @@ async fn plant_and_use(plant: plants::Plant, scene: Scene, at: Where) -> Option<
     scene.give_away();
     let before = scene.settings();
     let fence = Fence::around(&scene, at);
-    let script = format!("{}\n{}", plants::PREAMBLE, plant.script);
+    let begin = [plants::PREAMBLE, cunning::PREAMBLE].concat();
+    let script = format!("{begin}\n{}", plant.script);
     let done = fence.run(&script).await;
     drop(fence);
     let told = |what: &str| Some(format!("{what}\nthe attempt had: {done}"));

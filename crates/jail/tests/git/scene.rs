@@ -160,6 +160,8 @@ impl Scene {
     /// Gives the user's next commands.
     pub fn use_git(&self) -> Result<(), String> {
         for place in self.places() {
+            // A folder that was closed is opened again by whoever works there.
+            self.outside_in(&place, "chmod u+rwx .")?;
             let has_remote = !place.ends_with("vendor/tool");
             let here = NEXT
                 .iter()
