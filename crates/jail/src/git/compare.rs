@@ -155,18 +155,28 @@ impl Findings<'_> {
     /// A folder that became a repository by what lies in it: what was not there before goes, be it
     /// the last of the parts.
     fn bare(&mut self, before: &Seen, after: &Seen) {
-        let (None, Some(now)) = (&before.bare, &after.bare) else {
+        let Some(now) = &after.bare else {
             return;
         };
-        let was_there = |path: &Path| {
+        let is_known = before.bare.as_ref().is_some_and(|then| {
+            let mut both = then.parts.iter().zip(&now.parts);
+            let trust = self.measure.trust;
+            let is_the_users = then.parts.iter().all(|(_, found)| trust.holds(found));
+            is_the_users || both.all(|((_, then), (_, now))| self.is_same(then, now))
+        });
+        if is_known {
+            return;
+        }
+        let was_there = |path: &Path, found: &Found| {
             let mut depends = before.depends.iter();
-            depends.any(|(known, stamp)| known == path && stamp.is_some())
+            let known = depends.any(|(known, stamp)| known == path && stamp.is_some());
+            known && self.measure.trust.holds(found)
         };
         let there = now.parts.iter().filter(|(_, found)| found.exists());
-        let mut paths = there.map(|(name, _)| after.folder.join(name));
+        let mut there = there.map(|(name, found)| (after.folder.join(name), found));
+        let new = there.find(|(path, found)| !was_there(path, found));
+        let path = new.map_or_else(|| after.folder.join("HEAD"), |(path, _)| path);
         let reason = "it makes a repository of the folder that it is in";
-        let head = after.folder.join("HEAD");
-        let path = paths.find(|path| !was_there(path)).unwrap_or(head);
         self.add(&path, Remedy::SetAside, reason);
     }
 

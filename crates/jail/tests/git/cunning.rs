@@ -67,11 +67,6 @@ pub const WAYS: &[Way] = &[
         "half; mv .git/refs .git/moved; ln -s nowhere .git/refs",
     ),
     (
-        "half_objects_dangling",
-        "",
-        "half; mv .git/objects .git/moved; ln -s nowhere .git/objects; ln -s moved .git/objects.new",
-    ),
-    (
         "half_further_down",
         "",
         "half; mv HEAD commondir config.worktree vendor/tool; git config -f vendor/tool/config.worktree core.worktree $WORKSPACE/vendor/tool; printf x > vendor/tool/.git/HEAD",

@@ -15,6 +15,7 @@
 )]
 #![allow(missing_docs, unreachable_pub, clippy::needless_raw_string_hashes)]
 
+mod beside;
 mod cunning;
 mod fence;
 mod plants;
@@ -79,11 +80,12 @@ fn main() {
             let engine = Arc::new(OnceLock::new());
             let names = std::iter::once("ordinary_work")
                 .chain(startup::names(at))
-                .chain(plants::names(at));
+                .chain(plants::names(at))
+                .map(str::to_owned)
+                .chain(beside::names().filter(|_| at == Where::Native));
             for name in names {
                 let engine = Arc::clone(&engine);
                 let title = format!("{}::{}::{name}", at.name(), who.name());
-                let name = name.to_owned();
                 trials.push(Trial::test(title, move || outer(at, who, &name, &engine)));
             }
         }
@@ -185,6 +187,9 @@ fn trial_here(at: Where, who: Who, name: &str) -> ! {
         }
         if let Some(before) = startup::named(name) {
             return startup::try_here(scene, at, before).await;
+        }
+        if let Some(beside) = beside::named(name) {
+            return beside::try_here(scene, at, beside).await;
         }
         plant_and_use(plants::named(name), scene, at).await
     });
