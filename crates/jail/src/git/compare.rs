@@ -72,11 +72,11 @@ pub(super) fn findings(before: &Seen, after: &Seen, measure: Measure<'_>) -> Vec
     {
         found.add(link, Remedy::SetAside, "it leads git to another repository");
     }
+    found.bare(before, after);
     if !found.list.is_empty() {
         // What is behind it is looked at once this is settled.
         return found.list;
     }
-    found.bare(before, after);
     if let Some(now) = &after.repository {
         let same = before.repository.as_ref().filter(|then| then.at == now.at);
         found.repository(same, now);

@@ -59,7 +59,8 @@ pub(super) fn read(bytes: &[u8], hash: Hash, most: usize) -> Option<Index> {
     let mut reader = Reader::new(bytes, hash)?;
     let mut index = Index::default();
     let mut unnamed = 0;
-    while let Some(entry) = reader.entry()? {
+    for _ in 0..reader.count {
+        let entry = reader.entry()?;
         let is_gitlink = entry.mode & KIND == GITLINK;
         if !(entry.mode == GITLINK || PLAIN.contains(&(entry.mode & KIND))) {
             return None;
@@ -76,7 +77,7 @@ pub(super) fn read(bytes: &[u8], hash: Hash, most: usize) -> Option<Index> {
             return None;
         }
     }
-    index.link = reader.extensions()?;
+    reader.extensions(&mut index)?;
     let is_whole = unnamed == index.link.as_ref().map_or(0, Link::replaced);
     is_whole.then_some(index)
 }
@@ -95,17 +96,14 @@ pub(super) fn shared(bytes: &[u8], hash: Hash, index: &Index, most: usize) -> Op
         wanted.push(link.entry(*number)?);
     }
     let mut reader = Reader::new(bytes, hash)?;
-    let mut number = 0;
-    while reader.entry()?.is_some() {
+    for number in 0..reader.count {
+        reader.entry()?;
         if wanted.contains(&number) {
             gitlinks.push(PathBuf::from(OsString::from_vec(reader.name.clone())));
         }
-        number += 1;
     }
-    wanted
-        .iter()
-        .all(|wanted| *wanted < number)
-        .then_some(gitlinks)
+    let are_there = wanted.iter().all(|wanted| *wanted < reader.count);
+    are_there.then_some(gitlinks)
 }
 
 struct Entry {
@@ -141,11 +139,8 @@ impl<'b> Reader<'b> {
         is_known.then_some(reader)
     }
 
-    /// The next entry; nothing inside if there is no further one.
-    fn entry(&mut self) -> Option<Option<Entry>> {
-        if self.starts.len() == self.count {
-            return Some(None);
-        }
+    /// The next entry.
+    fn entry(&mut self) -> Option<Entry> {
         let (bytes, start) = (self.bytes, self.at);
         self.starts.push(start);
         let mode = number(bytes, start + MODE_AT)?;
@@ -177,17 +172,17 @@ impl<'b> Reader<'b> {
             return None;
         }
         self.at = at;
-        Some(Some(Entry { mode }))
+        Some(Entry { mode })
     }
 
     /// What follows the entries: where the rest of them is, if it is elsewhere.
-    fn extensions(&self) -> Option<Option<Link>> {
-        let (bytes, mut at, mut link) = (self.bytes, self.at, None);
+    fn extensions(&self, index: &mut Index) -> Option<()> {
+        let (bytes, mut at) = (self.bytes, self.at);
         while at + 8 + self.hash.bytes() <= bytes.len() {
             let length = usize::try_from(number(bytes, at + 4)?).ok()?;
             let content = bytes.get(at + 8..(at + 8).checked_add(length)?)?;
             match &bytes[at..at + 4] {
-                b"link" => link = Some(Link::read(content, self.hash)?),
+                b"link" => index.link = Some(Link::read(content, self.hash)?),
                 b"EOIE" if usize::try_from(number(content, 0)?).ok()? != self.at => return None,
                 b"IEOT" if !self.has_blocks(content) => return None,
                 // Folders that stand for what is in them.
@@ -196,7 +191,7 @@ impl<'b> Reader<'b> {
             }
             at += 8 + length;
         }
-        Some(link)
+        Some(())
     }
 
     /// Whether a table of blocks is one of these entries, in this order.
