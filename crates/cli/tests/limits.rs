@@ -146,6 +146,13 @@ const ALWAYS: &[Case] = &[
         told: ("disk", "limits.disk_bytes", 4 * MIB, "enforced"),
     },
     Case {
+        name: "disk taken without writing",
+        settings: &[("LIMITS_DISK_BYTES", "4194304")],
+        hits: "python3 -c 'import os; os.posix_fallocate(os.open(\"f\", os.O_CREAT | os.O_RDWR), 0, 32 << 20)'; sync; sleep 20",
+        stays_below: "python3 -c 'import os; os.posix_fallocate(os.open(\"f\", os.O_CREAT | os.O_RDWR), 0, 1 << 20)'",
+        told: ("disk", "limits.disk_bytes", 4 * MIB, "enforced"),
+    },
+    Case {
         name: "the size of /tmp",
         settings: &[("LIMITS_TMP_BYTES", "1048576")],
         hits: "head -c 2M /dev/zero > /tmp/big",

@@ -203,7 +203,7 @@ fn reason(path: &Path) -> &'static str {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
@@ -238,6 +238,24 @@ mod tests {
         let found = before.findings(&reach, Covers::InForce);
         let found: Vec<_> = found.into_iter().map(|finding| finding.path).collect();
         assert_eq!(found, [at(".inputrc"), at(".config/fish")]);
+    }
+
+    #[test]
+    fn a_name_that_is_held_is_nobodys() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let paths = [root.join(".gem")];
+        let reach = Reach::of(std::slice::from_ref(&root));
+        let before = StartUp::of(&reach, &paths, Covers::InForce);
+        // What marks a name until its folder has its time.
+        fs::create_dir(&paths[0]).unwrap();
+        fs::set_permissions(&paths[0], fs::Permissions::from_mode(0o1700)).unwrap();
+        assert_eq!(before.findings(&reach, Covers::InForce), []);
+        // Whoever puts something into a folder like that has made it.
+        fs::write(paths[0].join("x"), "").unwrap();
+        assert_eq!(before.findings(&reach, Covers::InForce).len(), 1);
+        let held = StartUp::of(&reach, &paths, Covers::InForce);
+        assert_eq!(held.findings(&reach, Covers::InForce), []);
     }
 
     #[test]

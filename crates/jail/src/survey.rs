@@ -12,7 +12,7 @@ use ringfence_policy::permissions::SandboxPolicy;
 
 use crate::error::LaunchError;
 use crate::git::reach::{Reach, Stamp};
-use crate::git::{self, Care, Covers, Known, Seen, Setup};
+use crate::git::{self, Beginning, Care, Covers, Known, Seen, Setup};
 use crate::plan;
 use crate::startup::{self, StartUp};
 use crate::surroundings::Surroundings;
@@ -132,7 +132,12 @@ impl Survey {
     }
 
     /// What a run's end is compared with. None if there is nothing that it could change.
-    pub(crate) fn setup(&self, owner: &Identity, surroundings: &Surroundings) -> Option<Setup> {
+    pub(crate) fn setup(
+        &self,
+        beginning: Beginning,
+        owner: &Identity,
+        surroundings: &Surroundings,
+    ) -> Option<Setup> {
         if self.sight.roots.is_empty() {
             return None;
         }
@@ -143,8 +148,14 @@ impl Survey {
             Care::of(&self.sandbox, Covers::InForce),
             owner,
             &surroundings.git,
+            beginning,
         ))
     }
+}
+
+/// The beginning of a run, to be taken before anything is looked at.
+pub(crate) fn begin(sandbox: &SandboxPolicy) -> Beginning {
+    Beginning::now(&existing_roots(sandbox))
 }
 
 /// What the end of a run is compared with where nothing is covered.
@@ -154,6 +165,7 @@ pub(crate) fn bare_setup(
     surroundings: &Surroundings,
 ) -> Option<Setup> {
     let care = Care::of(sandbox, Covers::None);
+    let beginning = begin(sandbox);
     let (sight, reach) = Sight::of(sandbox, care, surroundings);
     if sight.roots.is_empty() {
         return None;
@@ -161,7 +173,10 @@ pub(crate) fn bare_setup(
     let watched = startup::watched(sandbox, &sight.roots);
     let start_up = Arc::new(StartUp::of(&reach, &watched, Covers::None));
     let memory = &surroundings.git;
-    Some(Setup::of(reach, sight.seen, start_up, care, owner, memory))
+    let seen = sight.seen;
+    Some(Setup::of(
+        reach, seen, start_up, care, owner, memory, beginning,
+    ))
 }
 
 /// What decides what git runs, and what runs by itself, as far as it is there.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::Care;
 use super::head;
-use super::reach::tidy;
 use super::reach::{Found, Reach};
+use super::runs::Trust;
 use super::seen::{Repository, Seen, Settings, gitfile, is_entered};
 
 /// Something to be mended.
@@ -50,23 +50,33 @@ pub(crate) fn put_back(then: &Found) -> Remedy {
     }
 }
 
+/// What a run is measured by.
+#[derive(Clone, Copy)]
+pub(super) struct Measure<'s> {
+    pub(super) care: Care,
+    pub(super) trust: Trust,
+    pub(super) reach: &'s Reach,
+    /// Everything that was seen at its beginning.
+    pub(super) all: &'s [Arc<Seen>],
+}
+
 /// What is to be done about a folder.
-pub(super) fn findings(before: &Seen, after: &Seen, care: Care, reach: &Reach) -> Vec<Finding> {
+pub(super) fn findings(before: &Seen, after: &Seen, measure: Measure<'_>) -> Vec<Finding> {
     let mut found = Findings {
-        care,
+        measure,
         list: Vec::new(),
     };
-    found.dot_git(before, after, reach);
+    found.dot_git(before, after);
     if let Some(link) = &after.link
         && before.link.as_ref() != Some(link)
     {
         found.add(link, Remedy::SetAside, "it leads git to another repository");
     }
+    found.bare(before, after);
     if !found.list.is_empty() {
         // What is behind it is looked at once this is settled.
         return found.list;
     }
-    found.bare(before, after);
     if let Some(now) = &after.repository {
         let same = before.repository.as_ref().filter(|then| then.at == now.at);
         found.repository(same, now);
@@ -74,12 +84,24 @@ pub(super) fn findings(before: &Seen, after: &Seen, care: Care, reach: &Reach) -
     found.list
 }
 
-struct Findings {
-    care: Care,
+/// An index that names more repositories than are looked at, as a finding.
+pub(super) fn too_many(before: Option<&Seen>, after: &Seen) -> Option<Finding> {
+    let now = after.repository.as_ref()?;
+    let then = before.and_then(|seen| seen.repository.as_ref());
+    let is_new = then.is_none_or(|then| !then.index.is_like(&now.index));
+    (is_new && !now.gitlinks.is_empty()).then(|| Finding {
+        path: now.at.join("index"),
+        remedy: Remedy::SetAside,
+        reason: "it names more repositories than can be looked at".to_owned(),
+    })
+}
+
+struct Findings<'s> {
+    measure: Measure<'s>,
     list: Vec<Finding>,
 }
 
-impl Findings {
+impl Findings<'_> {
     fn add(&mut self, path: &Path, remedy: Remedy, reason: impl Into<String>) {
         self.list.push(Finding {
             path: path.to_path_buf(),
@@ -88,22 +110,37 @@ impl Findings {
         });
     }
 
-    /// Puts something back as it was, or aside if it was not there.
-    fn restore(&mut self, path: &Path, then: &Found, reason: impl Into<String>) {
-        self.add(path, put_back(then), reason);
+    /// Whether something is as it was. What another run may have made is so only if nobody has
+    /// touched it.
+    fn is_same(&self, then: &Found, now: &Found) -> bool {
+        if self.measure.trust.holds(then) {
+            then.is_like(now)
+        } else {
+            then.stamp() == now.stamp()
+        }
+    }
+
+    /// Puts something back as it was, or aside if it was not there or may have been made by another
+    /// run. What that made and is gone stays so.
+    fn restore(&mut self, path: &Path, then: &Found, now: &Found, reason: impl Into<String>) {
+        if self.measure.trust.holds(then) {
+            self.add(path, put_back(then), reason);
+        } else if now.exists() {
+            self.add(path, Remedy::SetAside, reason);
+        }
     }
 
     /// The `.git` of a folder: its kind, where it leads, and whether it can be entered.
-    fn dot_git(&mut self, before: &Seen, after: &Seen, reach: &Reach) {
+    fn dot_git(&mut self, before: &Seen, after: &Seen) {
         let path = after.folder.join(".git");
         match (&before.dot_git, &after.dot_git) {
             (Found::Folder(then), Found::Folder(now)) => {
                 self.mode(&path, then.permissions(), now.permissions());
             }
-            (then, now) if then.is_like(now) => {}
+            (then, now) if self.is_same(then, now) => {}
             (Found::Absent | Found::Other(_), Found::File(_, bytes)) => {
-                let target = gitfile(bytes).map(|target| tidy(&after.folder.join(target)));
-                if !target.is_some_and(|target| reach.holds(&target)) {
+                let target = gitfile(&after.folder, bytes);
+                if !target.is_some_and(|target| self.measure.reach.holds(&target)) {
                     self.add(&path, Remedy::SetAside, "it leads git out of the workspace");
                 }
             }
@@ -111,50 +148,83 @@ impl Findings {
             // nothing.
             (Found::Absent | Found::Other(_), Found::Folder(_))
             | (_, Found::Absent | Found::Other(_)) => {}
-            (then, _) => self.restore(&path, then, "it leads git to another repository"),
+            (then, now) => self.restore(&path, then, now, "it leads git to another repository"),
         }
     }
 
-    /// A folder that became a repository by what lies in it.
+    /// A folder that became a repository by what lies in it: what was not there before goes, be it
+    /// the last of the parts.
     fn bare(&mut self, before: &Seen, after: &Seen) {
-        if let (None, Some(now)) = (&before.bare, &after.bare)
-            && now.exists()
-        {
-            let reason = "it makes a repository of the folder that it is in";
-            self.add(&after.folder.join("HEAD"), Remedy::SetAside, reason);
+        let Some(now) = &after.bare else {
+            return;
+        };
+        let is_known = before.bare.as_ref().is_some_and(|then| {
+            let mut both = then.parts.iter().zip(&now.parts);
+            let trust = self.measure.trust;
+            let is_the_users = then.parts.iter().all(|(_, found)| trust.holds(found));
+            is_the_users || both.all(|((_, then), (_, now))| self.is_same(then, now))
+        });
+        if is_known {
+            return;
         }
+        let was_there = |path: &Path, found: &Found| {
+            let mut depends = before.depends.iter();
+            let known = depends.any(|(known, stamp)| known == path && stamp.is_some());
+            known && self.measure.trust.holds(found)
+        };
+        let there = now.parts.iter().filter(|(_, found)| found.exists());
+        let mut there = there.map(|(name, found)| (after.folder.join(name), found));
+        let new = there.find(|(path, found)| !was_there(path, found));
+        let path = new.map_or_else(|| after.folder.join("HEAD"), |(path, _)| path);
+        let reason = "it makes a repository of the folder that it is in";
+        self.add(&path, Remedy::SetAside, reason);
     }
 
     fn repository(&mut self, then: Option<&Repository>, now: &Repository) {
-        if self.care.settings {
+        let care = self.measure.care;
+        if care.settings {
             self.commondir(then, now);
         }
-        // Everything else is somewhere else then.
-        let is_elsewhere = then.is_some_and(|then| then.common != now.common);
-        if is_elsewhere || !self.list.is_empty() {
+        if !self.list.is_empty() {
             return;
         }
-        if let Some(then) = then
+        // What is shared with others is as it was there. Where another run had led git elsewhere it
+        // is as it was before both.
+        let kin = then.filter(|then| then.common == now.common);
+        let kin = kin.or_else(|| {
+            let mut all = self.measure.all.iter();
+            all.find_map(|seen| {
+                let repository = seen.repository.as_ref();
+                repository.filter(|then| then.common == now.common)
+            })
+        });
+        if let Some(then) = then.filter(|then| then.common == now.common)
             && self.lost(then, now)
         {
             return;
         }
-        if self.care.settings {
-            self.attributes(then, now);
+        self.index(then, now);
+        if care.settings {
+            self.attributes(kin, now);
             for settings in &now.settings {
-                let known = then.and_then(|then| {
+                let known = kin.and_then(|then| {
                     let mut known = then.settings.iter();
                     known.find(|known| known.path == settings.path)
                 });
                 self.settings(known, settings);
             }
         }
-        if self.care.hooks {
-            self.hooks(then, now);
+        if care.hooks {
+            self.hooks(kin, now);
+        }
+        if let Some(then) = kin {
+            self.links(then, now);
+            self.programs(then, now);
         }
     }
 
-    /// Whether git would not find a repository any more that it found before.
+    /// Whether git would not find a repository any more that it found before. There is no harm in
+    /// the plain form of what is brought back here, whoever made it.
     fn lost(&mut self, then: &Repository, now: &Repository) -> bool {
         if let (Found::Folder(then), Found::Folder(is)) = (&then.folder, &now.folder) {
             self.mode(&now.at, then.permissions(), is.permissions());
@@ -163,8 +233,13 @@ impl Findings {
             return !self.list.is_empty();
         }
         let reason = "git would not take the repository for one any more";
-        if !head::is_valid(&now.head) {
-            self.restore(&now.at.join("HEAD"), &then.head, reason);
+        if !head::is_plain(&now.head) && !self.is_same(&then.head, &now.head) {
+            let path = now.at.join("HEAD");
+            if head::is_plain(&then.head) {
+                self.add(&path, put_back(&then.head), reason);
+            } else {
+                self.restore(&path, &then.head, &now.head, reason);
+            }
         }
         for (name, then, is) in [
             ("objects", &then.objects, &now.objects),
@@ -175,8 +250,9 @@ impl Findings {
                 (Found::Folder(then), Found::Folder(is)) => {
                     self.mode(&path, then.permissions(), is.permissions());
                 }
-                _ if is_entered(is) => {}
-                _ => self.restore(&path, then, reason),
+                (then, is) if is_entered(is) || self.is_same(then, is) => {}
+                (Found::Folder(_), _) => self.add(&path, put_back(then), reason),
+                (then, is) => self.restore(&path, then, is, reason),
             }
         }
         false
@@ -193,7 +269,7 @@ impl Findings {
     fn commondir(&mut self, then: Option<&Repository>, now: &Repository) {
         let absent = Found::Absent;
         let was = then.map_or(&absent, |then| &then.commondir);
-        if was.is_like(&now.commondir) {
+        if self.is_same(was, &now.commondir) || !now.commondir.exists() {
             return;
         }
         let path = now.at.join("commondir");
@@ -203,38 +279,64 @@ impl Findings {
             _ => self.restore(
                 &path,
                 was,
+                &now.commondir,
                 "it has git take settings and hooks from elsewhere",
             ),
+        }
+    }
+
+    /// An index that has not been understood, and was before.
+    fn index(&mut self, then: Option<&Repository>, now: &Repository) {
+        let was_known = then.is_none_or(|then| then.index_is_known);
+        if !now.index_is_known && was_known {
+            let reason = "which repositories git would look into cannot be told from it";
+            self.add(&now.at.join("index"), Remedy::SetAside, reason);
         }
     }
 
     fn attributes(&mut self, then: Option<&Repository>, now: &Repository) {
         let absent = Found::Absent;
         let was = then.map_or(&absent, |then| &then.attributes);
-        let info = now.common.join("info");
         if let Found::Link(..) = now.info
-            && then.is_none_or(|then| !then.info.is_like(&now.info))
+            && then.is_none_or(|then| !self.is_same(&then.info, &now.info))
         {
             self.add(
-                &info,
+                &now.common.join("info"),
                 Remedy::SetAside,
                 "it leads git's attributes elsewhere",
             );
-        } else if !was.is_like(&now.attributes) && drivers(was) != drivers(&now.attributes) {
+            return;
+        }
+        let Some(path) = &now.attributes_at else {
+            return;
+        };
+        if self.is_same(was, &now.attributes) || self.measure.trust.knows(&now.attributes) {
+            return;
+        }
+        let known = if self.measure.trust.holds(was) {
+            was
+        } else {
+            &absent
+        };
+        if drivers(known) != drivers(&now.attributes) {
             let reason = "it has files pass through a program";
-            self.restore(&info.join("attributes"), was, reason);
+            self.restore(path, was, &now.attributes, reason);
         }
     }
 
     fn settings(&mut self, then: Option<&Settings>, now: &Settings) {
         let nothing = Vec::new();
-        let was = match then {
+        let trusted = then.filter(|then| self.measure.trust.holds(&then.found));
+        let was = match trusted {
             Some(then) => then.running.as_ref(),
             None => Some(&nothing),
         };
-        if then.is_some_and(|then| {
-            then.found.is_like(&now.found) || self.is_covered(&then.found, &now.found)
-        }) || was == now.running.as_ref() && matches!(now.found, Found::File(..) | Found::Absent)
+        let is_untouched = then.is_some_and(|then| {
+            self.is_same(&then.found, &now.found) || self.is_covered(&then.found, &now.found)
+        });
+        if is_untouched
+            || self.measure.trust.knows(&now.found)
+            || was == now.running.as_ref() && matches!(now.found, Found::File(..) | Found::Absent)
         {
             return;
         }
@@ -248,7 +350,8 @@ impl Findings {
             None => "a setting about what git runs has changed".to_owned(),
         };
         let absent = Found::Absent;
-        self.restore(&now.path, then.map_or(&absent, |then| &then.found), reason);
+        let then = then.map_or(&absent, |then| &then.found);
+        self.restore(&now.path, then, &now.found, reason);
     }
 
     fn hooks(&mut self, then: Option<&Repository>, now: &Repository) {
@@ -261,10 +364,9 @@ impl Findings {
         {
             return;
         }
-        if let Found::Link(..) = now.hooks_folder {
-            if then.is_none_or(|then| !then.hooks_folder.is_like(&now.hooks_folder)) {
-                self.add(folder, Remedy::SetAside, "it leads git to other hooks");
-            }
+        if !now.hooks_are_all && then.is_none_or(|then| then.hooks_are_all) {
+            let reason = "there are more hooks in it than can be looked at";
+            self.add(folder, Remedy::SetAside, reason);
             return;
         }
         for (name, is) in &now.hooks {
@@ -272,9 +374,43 @@ impl Findings {
                 let mut known = then.hooks.iter();
                 known.find(|(known, _)| known == name).map(|(_, was)| was)
             });
-            if !was.is_some_and(|was| was.is_like(is)) {
+            let is_known = was.is_some_and(|was| self.is_same(was, is));
+            if !is_known && !self.measure.trust.knows(is) {
                 let reason = "git would run it as a hook";
-                self.restore(&folder.join(name), was.unwrap_or(&Found::Absent), reason);
+                let was = was.unwrap_or(&Found::Absent);
+                self.restore(&folder.join(name), was, is, reason);
+            }
+        }
+    }
+
+    /// Links on the way to what git reads and runs: none is led elsewhere, and none is new.
+    fn links(&mut self, then: &Repository, now: &Repository) {
+        let reason = "it leads git to other settings or programs";
+        for (path, was) in &then.links {
+            let is = self.measure.reach.find(path, 0);
+            if is.exists() && !self.is_same(was, &is) {
+                self.restore(path, was, &is, reason);
+            }
+        }
+        for (path, is) in &now.links {
+            let is_new = !then.links.iter().any(|(known, _)| known == path);
+            let is_mended = self.list.iter().any(|finding| finding.path == *path);
+            if is_new && !is_mended && !self.measure.trust.knows(is) {
+                self.add(path, Remedy::SetAside, reason);
+            }
+        }
+    }
+
+    /// Programs that settings named all along, and that are there for the first time.
+    fn programs(&mut self, then: &Repository, now: &Repository) {
+        for program in now.programs.iter().filter(|program| program.found.exists()) {
+            let mut known = then.programs.iter();
+            let was_absent = known.any(|known| {
+                known.named == program.named && known.end == program.end && !known.found.exists()
+            });
+            if was_absent {
+                let reason = "git would run it: a setting or a hook names it";
+                self.add(&program.end, Remedy::SetAside, reason);
             }
         }
     }
@@ -282,7 +418,7 @@ impl Findings {
     /// Whether something was read-only for the run from its beginning to its end: the same node,
     /// which has no other name. Whoever changed it was outside.
     fn is_covered(&self, then: &Found, now: &Found) -> bool {
-        match (self.care.covers, then, now) {
+        match (self.measure.care.covers, then, now) {
             (super::Covers::InForce, Found::File(then, _), Found::File(now, _)) => {
                 then.node == now.node && now.links == 1
             }

@@ -37,7 +37,9 @@ pub(crate) fn guarded(
         if care.settings {
             let files = repository.settings.iter();
             paths.extend(files.map(|settings| settings.path.clone()));
-            paths.extend(repository.programs.iter().cloned());
+            let programs = repository.programs.iter();
+            paths.extend(programs.map(|program| program.end.clone()));
+            paths.extend(repository.attributes_at.clone());
         }
         paths.extend(repository.hooks_at.clone().filter(|_| care.hooks));
     }
@@ -57,7 +59,7 @@ pub(crate) fn guarded(
         trees.push(folder.join("any"));
     }
     // What is not there is not held: git dies of a `commondir` that it cannot read. A link has no
-    // place of its own to be covered.
+    // place of its own to be covered: what it leads to is on the list, and it is compared itself.
     let is_there = |path: &PathBuf| {
         let kind = reach.stamp(path).map(|stamp| stamp.mode & 0o170_000);
         matches!(kind, Some(0o100_000 | 0o040_000))

@@ -1,28 +1,41 @@
 //! Git's index, as far as it names other repositories: its entries of mode 160000, which git's
 //! commands at the top look into.
 //!
-//! Pure: bytes in, paths out. An index that git could not read either names none.
+//! Pure: bytes in, paths out. Git reads an index in several ways: by the length that an entry gives
+//! for its name, by a table of blocks for its threads, by a pointer to the extensions. Where those
+//! disagree with what is read here, or something is in a form that git never writes, the index has
+//! not been understood.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// The mode of an entry that is a repository.
+use super::split::{self, Link};
+
+/// The kind of an entry that is a repository, and its mode.
+const KIND: u32 = 0o170_000;
 const GITLINK: u32 = 0o160_000;
+/// Files and links.
+const PLAIN: &[u32] = &[0o100_000, 0o120_000];
 /// What precedes the name of an object in an entry: times, device, inode, mode, owner, size.
 const STAT_BYTES: usize = 40;
 /// Where the mode is among that.
 const MODE_AT: usize = 24;
 /// Set in the flags of an entry that has more of them.
 const EXTENDED: u16 = 0x4000;
+/// The length of the name in the flags; all ones for a longer one.
+const NAME_LENGTH: u16 = 0x0fff;
 
 /// What an index says.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Index {
     /// The folders of repositories, relative to the top of the work tree.
     pub(super) gitlinks: Vec<PathBuf>,
-    /// The name of the file that holds the rest of the entries, where they are split.
-    pub(super) shared: Option<String>,
+    /// The other file that holds the rest of the entries, where they are split.
+    pub(super) link: Option<Link>,
+    /// Entries of the other file that are repositories here, by their number among those that are
+    /// replaced.
+    replaced: Vec<usize>,
 }
 
 /// How long the names of objects are.
@@ -33,7 +46,7 @@ pub(super) enum Hash {
 }
 
 impl Hash {
-    fn bytes(self) -> usize {
+    pub(super) fn bytes(self) -> usize {
         match self {
             Self::Sha1 => 20,
             Self::Sha256 => 32,
@@ -41,94 +54,164 @@ impl Hash {
     }
 }
 
-/// Reads an index, and no more repositories from it than this.
-pub(super) fn read(bytes: &[u8], hash: Hash, most: usize) -> Index {
+/// Reads an index. Nothing if it has not been understood, or has more repositories than this.
+pub(super) fn read(bytes: &[u8], hash: Hash, most: usize) -> Option<Index> {
+    let mut reader = Reader::new(bytes, hash)?;
     let mut index = Index::default();
-    // A cut-off index has been read as far as it goes.
-    let _ = entries(bytes, hash, most, &mut index);
-    index
+    let mut unnamed = 0;
+    for _ in 0..reader.count {
+        let entry = reader.entry()?;
+        let is_gitlink = entry.mode & KIND == GITLINK;
+        if !(entry.mode == GITLINK || PLAIN.contains(&(entry.mode & KIND))) {
+            return None;
+        }
+        // One without a name stands for one in the other half.
+        if reader.name.is_empty() {
+            index.replaced.extend(is_gitlink.then_some(unnamed));
+            unnamed += 1;
+        } else if is_gitlink {
+            let name = OsString::from_vec(reader.name.clone());
+            index.gitlinks.push(PathBuf::from(name));
+        }
+        if index.gitlinks.len() + index.replaced.len() > most {
+            return None;
+        }
+    }
+    reader.extensions(&mut index)?;
+    let is_whole = unnamed == index.link.as_ref().map_or(0, Link::replaced);
+    is_whole.then_some(index)
 }
 
-fn entries(bytes: &[u8], hash: Hash, most: usize, index: &mut Index) -> Option<()> {
-    if bytes.get(..4)? != b"DIRC" {
+/// The repositories in the other half of an index: its own, and those of its entries that were
+/// replaced by one.
+pub(super) fn shared(bytes: &[u8], hash: Hash, index: &Index, most: usize) -> Option<Vec<PathBuf>> {
+    let own = read(bytes, hash, most)?;
+    if own.link.is_some() {
         return None;
     }
-    let version = number(bytes, 4)?;
-    if !(2..=4).contains(&version) {
-        return None;
+    let mut gitlinks = own.gitlinks;
+    let link = index.link.as_ref()?;
+    let mut wanted: Vec<usize> = Vec::new();
+    for number in &index.replaced {
+        wanted.push(link.entry(*number)?);
     }
-    let count = number(bytes, 8)?;
-    let mut at = 12;
-    let mut name: Vec<u8> = Vec::new();
-    for _ in 0..count {
-        let start = at;
-        let mode = number(bytes, at + MODE_AT)?;
-        at += STAT_BYTES + hash.bytes();
+    let mut reader = Reader::new(bytes, hash)?;
+    for number in 0..reader.count {
+        reader.entry()?;
+        if wanted.contains(&number) {
+            gitlinks.push(PathBuf::from(OsString::from_vec(reader.name.clone())));
+        }
+    }
+    let are_there = wanted.iter().all(|wanted| *wanted < reader.count);
+    are_there.then_some(gitlinks)
+}
+
+struct Entry {
+    mode: u32,
+}
+
+/// Reads entry by entry.
+struct Reader<'b> {
+    bytes: &'b [u8],
+    hash: Hash,
+    version: u32,
+    count: usize,
+    at: usize,
+    /// Where each entry began.
+    starts: Vec<usize>,
+    /// The name of the last one.
+    name: Vec<u8>,
+}
+
+impl<'b> Reader<'b> {
+    fn new(bytes: &'b [u8], hash: Hash) -> Option<Self> {
+        let version = number(bytes, 4)?;
+        let is_known = bytes.get(..4)? == b"DIRC" && (2..=4).contains(&version);
+        let reader = Self {
+            bytes,
+            hash,
+            version,
+            count: usize::try_from(number(bytes, 8)?).ok()?,
+            at: 12,
+            starts: Vec::new(),
+            name: Vec::new(),
+        };
+        is_known.then_some(reader)
+    }
+
+    /// The next entry.
+    fn entry(&mut self) -> Option<Entry> {
+        let (bytes, start) = (self.bytes, self.at);
+        self.starts.push(start);
+        let mode = number(bytes, start + MODE_AT)?;
+        let mut at = start + STAT_BYTES + self.hash.bytes();
         let flags = u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?);
         at += 2;
-        if version >= 3 && flags & EXTENDED != 0 {
+        if flags & EXTENDED != 0 {
+            if self.version == 2 {
+                return None;
+            }
             at += 2;
         }
-        if version == 4 {
-            let stripped = varint(bytes, &mut at)?;
-            name.truncate(name.len().checked_sub(stripped)?);
+        if self.version == 4 {
+            let stripped = split::varint(bytes, &mut at)?;
+            let kept = self.name.len().checked_sub(stripped)?;
+            self.name.truncate(kept);
         } else {
-            name.clear();
+            self.name.clear();
         }
         let length = bytes.get(at..)?.iter().position(|byte| *byte == 0)?;
-        name.extend_from_slice(&bytes[at..at + length]);
+        self.name.extend_from_slice(&bytes[at..at + length]);
         at += length + 1;
-        if version != 4 {
+        if self.version != 4 {
             // Entries are padded with one to eight zeros.
             at = start + (at - 1 - start + 8) / 8 * 8;
         }
-        if mode == GITLINK && index.gitlinks.len() < most {
-            index
-                .gitlinks
-                .push(PathBuf::from(OsString::from_vec(name.clone())));
+        let said = usize::from(flags & NAME_LENGTH);
+        if said != self.name.len().min(usize::from(NAME_LENGTH)) {
+            return None;
         }
+        self.at = at;
+        Some(Entry { mode })
     }
-    extensions(bytes, at, hash, index)
-}
 
-/// What follows the entries, of which only the name of a shared index matters.
-fn extensions(bytes: &[u8], mut at: usize, hash: Hash, index: &mut Index) -> Option<()> {
-    while at + 8 + hash.bytes() <= bytes.len() {
-        let length = usize::try_from(number(bytes, at + 4)?).ok()?;
-        if &bytes[at..at + 4] == b"link" {
-            let name = bytes.get(at + 8..at + 8 + hash.bytes())?;
-            index.shared = Some(shared_name(name));
+    /// What follows the entries: where the rest of them is, if it is elsewhere.
+    fn extensions(&self, index: &mut Index) -> Option<()> {
+        let (bytes, mut at) = (self.bytes, self.at);
+        while at + 8 + self.hash.bytes() <= bytes.len() {
+            let length = usize::try_from(number(bytes, at + 4)?).ok()?;
+            let content = bytes.get(at + 8..(at + 8).checked_add(length)?)?;
+            match &bytes[at..at + 4] {
+                b"link" => index.link = Some(Link::read(content, self.hash)?),
+                b"EOIE" if usize::try_from(number(content, 0)?).ok()? != self.at => return None,
+                b"IEOT" if !self.has_blocks(content) => return None,
+                // Folders that stand for what is in them.
+                b"sdir" => return None,
+                _ => {}
+            }
+            at += 8 + length;
         }
-        at = at.checked_add(8)?.checked_add(length)?;
+        Some(())
     }
-    Some(())
+
+    /// Whether a table of blocks is one of these entries, in this order.
+    fn has_blocks(&self, table: &[u8]) -> bool {
+        let mut entries = 0;
+        for block in table.get(4..).unwrap_or_default().chunks(8) {
+            let (Some(offset), Some(count)) = (number(block, 0), number(block, 4)) else {
+                return false;
+            };
+            if self.starts.get(entries).copied() != usize::try_from(offset).ok() {
+                return false;
+            }
+            entries += usize::try_from(count).unwrap_or(usize::MAX / 2);
+        }
+        entries == self.count
+    }
 }
 
-fn shared_name(id: &[u8]) -> String {
-    use std::fmt::Write;
-    let mut name = "sharedindex.".to_owned();
-    for byte in id {
-        // Writing to a string does not fail.
-        let _ = write!(name, "{byte:02x}");
-    }
-    name
-}
-
-fn number(bytes: &[u8], at: usize) -> Option<u32> {
+pub(super) fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-}
-
-/// A number of variable length, as git writes it into packs and here.
-fn varint(bytes: &[u8], at: &mut usize) -> Option<usize> {
-    let mut byte = *bytes.get(*at)?;
-    *at += 1;
-    let mut value = usize::from(byte & 0x7f);
-    while byte & 0x80 != 0 {
-        byte = *bytes.get(*at)?;
-        *at += 1;
-        value = value.checked_add(1)?.checked_mul(128)? + usize::from(byte & 0x7f);
-    }
-    Some(value)
 }
 
 #[cfg(test)]
@@ -189,12 +272,12 @@ mod tests {
                 &["add", "-N", "later"],
             ] {
                 let (_folder, bytes) = written(setting, words);
-                let index = read(&bytes, hash, 10);
+                let index = read(&bytes, hash, 10).unwrap();
                 assert_eq!(index.gitlinks, expected, "{setting:?} {words:?}");
-                assert_eq!(read(&bytes, hash, 1).gitlinks.len(), 1);
-                // Cut off anywhere it is read as far as it goes.
-                for end in (0..bytes.len()).step_by(7) {
-                    assert!(read(&bytes[..end], hash, 10).gitlinks.len() <= 2);
+                assert_eq!(read(&bytes, hash, 1), None, "too many");
+                // Cut off among its entries it is not understood.
+                for end in (0..bytes.len() / 2).step_by(7) {
+                    assert_eq!(read(&bytes[..end], hash, 10), None);
                 }
             }
         }
@@ -203,8 +286,57 @@ mod tests {
     #[test]
     fn a_split_index_names_the_other_half() {
         let (folder, bytes) = written(&[], &["update-index", "--split-index"]);
-        let shared = read(&bytes, Hash::Sha1, 10).shared.unwrap();
-        let rest = std::fs::read(folder.path().join(".git").join(shared)).unwrap();
-        assert_eq!(read(&rest, Hash::Sha1, 10).gitlinks.len(), 2);
+        let halves = |bytes: &[u8]| {
+            let index = read(bytes, Hash::Sha1, 10).unwrap();
+            let name = index.link.as_ref().unwrap().name.clone().unwrap();
+            let rest = std::fs::read(folder.path().join(".git").join(name)).unwrap();
+            shared(&rest, Hash::Sha1, &index, 10).unwrap()
+        };
+        assert_eq!(halves(&bytes).len(), 2);
+        // A file of the other half that is replaced by a repository here has no name here.
+        let id = "1".repeat(40);
+        let entry = format!("160000,{id},a-7-long-name");
+        git(
+            folder.path(),
+            &["update-index", "--add", "--cacheinfo", &entry],
+        );
+        let bytes = std::fs::read(folder.path().join(".git/index")).unwrap();
+        let own = read(&bytes, Hash::Sha1, 10).unwrap();
+        let all = [own.gitlinks, halves(&bytes)].concat();
+        assert!(all.contains(&PathBuf::from("a-7-long-name")), "{all:?}");
+    }
+
+    #[test]
+    fn what_git_would_read_otherwise_is_not_understood() {
+        let (_folder, bytes) = written(&[], &["update-index", "--index-version=2"]);
+        let end = bytes.len() - 20;
+        let with = |name: &[u8], content: &[u8]| {
+            let length = u32::try_from(content.len()).unwrap().to_be_bytes();
+            [&bytes[..end], name, &length, content, &bytes[end..]].concat()
+        };
+        let changed = |at: usize, to: u8| {
+            let mut bytes = bytes.clone();
+            bytes[at] = to;
+            bytes
+        };
+        for (what, odd) in [
+            (
+                "a mode that git never writes",
+                changed(12 + MODE_AT + 2, 0xe1),
+            ),
+            ("a length that the name has not", changed(12 + 61, 1)),
+            ("more flags than the version has", changed(12 + 60, 0x40)),
+            ("extensions elsewhere", with(b"EOIE", &[0; 24])),
+            (
+                "entries elsewhere",
+                with(b"IEOT", &[0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 53]),
+            ),
+            ("folders for what is in them", with(b"sdir", b"")),
+        ] {
+            assert_eq!(read(&odd, Hash::Sha1, 10), None, "{what}");
+        }
+        let whole = [0, 0, 0, 1, 0, 0, 0, 12, 0, 0, 0, 52];
+        assert!(read(&with(b"IEOT", &whole), Hash::Sha1, 10).is_some());
+        assert!(read(&with(b"PADD", &[0; 99]), Hash::Sha1, 10).is_some());
     }
 }

@@ -232,6 +232,31 @@ const NAMED: &[(&str, &str, Value)] = &[
     ("lfs", "locksverify", Any),
 ];
 
+/// Settings whose values are data, or are looked at for what they are: a file of that name which
+/// comes into being is not a program.
+const DATA: &[(&str, &[&str])] = &[
+    (
+        "core",
+        &["excludesfile", "attributesfile", "worktree", "hookspath"],
+    ),
+    ("commit", &["template"]),
+    ("blame", &["ignorerevsfile"]),
+    ("mailmap", &["file", "blob"]),
+    ("format", &["signaturefile", "outputdirectory"]),
+    ("include", &["path"]),
+    ("includeif", &["path"]),
+    ("user", &["signingkey"]),
+    ("init", &["templatedir"]),
+];
+
+/// Whether what a setting names is data.
+pub(super) fn names_data(entry: &Entry) -> bool {
+    let is_in = |(section, names): &(&str, &[&str])| {
+        *section == entry.section && names.contains(&entry.name.as_str())
+    };
+    DATA.iter().any(is_in)
+}
+
 /// Whether a setting could make git run something, now or later.
 pub(super) fn runs(entry: &Entry) -> bool {
     let known = if entry.subsection.is_some() {

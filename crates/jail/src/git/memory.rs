@@ -12,7 +12,7 @@ use super::reach::Reach;
 use super::seen::Seen;
 
 /// The most folders that are remembered. Beyond that all are looked at again.
-const MOST: usize = 1024;
+const MOST: usize = 8192;
 /// The most that is kept to be told.
 const MOST_MENDED: usize = 256;
 /// How long looks that are under way are waited for.

@@ -3,8 +3,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::hash::BuildHasher;
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -15,8 +17,13 @@ use super::compare::{Finding, Remedy};
 use super::reach::{Found, Reach};
 use super::{Amends, Mended, SET_ASIDE};
 
-/// The most names that are tried for something that is set aside.
-const MOST_NAMES: u32 = 1000;
+/// How many names are tried in their order for something that is set aside. Whoever has taken them
+/// all cannot know the ones that follow.
+const NUMBERED: u32 = 20;
+/// How many of those.
+const UNKNOWN: u32 = 20;
+/// The longest name of a file, less what is added to it.
+const MOST_NAME_BYTES: usize = 255 - 36;
 /// The longest file that is copied rather than renamed.
 const MOST_COPIED: u64 = 1 << 20;
 
@@ -33,7 +40,28 @@ pub(super) fn mend(reach: &Reach, finding: &Finding) -> Mended {
     }
 }
 
+/// Does it, if need be in a folder that was closed against that: its owner may open it.
 fn carry_out(reach: &Reach, finding: &Finding) -> io::Result<Amends> {
+    match try_it(reach, finding) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let (folder, _) = reach.parent(&finding.path)?;
+            let mode = Mode::from_raw_mode(rustix::fs::fstat(&folder)?.st_mode & 0o7777);
+            set_mode_of(&folder, mode | Mode::RWXU)?;
+            let done = try_it(reach, finding);
+            set_mode_of(&folder, mode)?;
+            done
+        }
+        other => other,
+    }
+}
+
+/// Sets the mode of a folder that could not even be read: by the name of its descriptor.
+fn set_mode_of(folder: &OwnedFd, mode: Mode) -> io::Result<()> {
+    let name = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    Ok(rustix::fs::chmod(name, mode)?)
+}
+
+fn try_it(reach: &Reach, finding: &Finding) -> io::Result<Amends> {
     let (folder, name) = reach.parent(&finding.path)?;
     match &finding.remedy {
         Remedy::SetAside => {
@@ -73,8 +101,7 @@ fn put(path: &Path, kept: Option<OsString>) -> Amends {
 
 /// Gives an entry another name beside its own. Nothing is overwritten.
 fn set_aside(folder: &OwnedFd, name: &OsStr) -> io::Result<OsString> {
-    for number in 1..MOST_NAMES {
-        let to = aside(name, number);
+    for to in names(name) {
         match rustix::fs::renameat_with(folder, name, folder, &to, RenameFlags::NOREPLACE) {
             Ok(()) => return Ok(to),
             Err(Errno::EXIST) => {}
@@ -91,14 +118,24 @@ fn set_aside(folder: &OwnedFd, name: &OsStr) -> io::Result<OsString> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// The name of something that was set aside.
-fn aside(name: &OsStr, number: u32) -> OsString {
-    let mut to = name.to_owned();
-    to.push(SET_ASIDE);
-    if number > 1 {
-        to.push(format!("-{number}"));
-    }
-    to
+/// Names for something that is set aside: some that tell how many there are, and then some that
+/// nobody can have taken.
+fn names(name: &OsStr) -> impl Iterator<Item = OsString> {
+    let bytes = name.as_bytes();
+    let mut base = bytes[..bytes.len().min(MOST_NAME_BYTES)].to_vec();
+    base.extend_from_slice(SET_ASIDE.as_bytes());
+    let named = move |end: String| {
+        let name = [&base[..], end.as_bytes()].concat();
+        OsString::from_vec(name)
+    };
+    let numbered = (1..=NUMBERED).map(|number| match number {
+        1 => String::new(),
+        number => format!("-{number}"),
+    });
+    // The hasher has keys of its own that nobody else knows.
+    let keys = std::collections::hash_map::RandomState::new();
+    let unknown = (0..UNKNOWN).map(move |number| format!("-{:016x}", keys.hash_one(number)));
+    numbered.chain(unknown).map(named)
 }
 
 /// The same, for what may not be there.
@@ -140,8 +177,7 @@ fn overwrite(folder: &OwnedFd, name: &OsStr, bytes: &[u8]) -> Option<OsString> {
     }
     let mut now = Vec::new();
     (&file).take(MOST_COPIED).read_to_end(&mut now).ok()?;
-    let (kept, mut copy) = (1..MOST_NAMES).find_map(|number| {
-        let kept = aside(name, number);
+    let (kept, mut copy) = names(name).find_map(|kept| {
         let copy = make(folder, &kept).ok()?;
         Some((kept, copy))
     })?;

@@ -7,10 +7,12 @@
 //! compared before and after every run ([`Setup::of`], [`Setup::mend`]): what is new and could run
 //! something is put back or set aside, never deleted, and reported. Ordinary work is left alone.
 //!
-//! - `config`, `index`, `head`, `keys`: git's formats, and which settings are harmless. Pure
-//! - `reach`: roots held open, looked at without following links
+//! - `config`, `index`, `split`, `head`, `keys`: git's formats, and which settings are harmless. Pure
+//! - `reach`: roots held open, looked at without following links; `trail`: where links lead
 //! - `known`: repositories further down; `guard`: what of them is read-only for a run
-//! - `seen`, `compare`, `mend`: what there is, what has changed, what is done about it
+//! - `look`, `hooks`, `seen`, `compare`, `mend`: what there is, what has changed, what is done about
+//!   it
+//! - `runs`: others that live at the same time, whose doings are nobody's set-up
 //!
 //! It runs no git, and reads nothing outside the writable roots.
 
@@ -18,13 +20,18 @@ pub(crate) mod compare;
 mod config;
 mod guard;
 mod head;
+mod hooks;
 mod index;
 mod keys;
 mod known;
+mod look;
 mod memory;
 mod mend;
 pub(crate) mod reach;
+mod runs;
 pub(crate) mod seen;
+mod split;
+mod trail;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -40,6 +47,8 @@ use crate::line;
 use crate::startup::StartUp;
 use crate::warden::protocol::Identity;
 use reach::Reach;
+pub(crate) use runs::Beginning;
+use runs::{Living, Trust};
 
 pub(crate) use guard::guarded;
 pub(crate) use known::Known;
@@ -50,9 +59,9 @@ pub(crate) use seen::Seen;
 pub(crate) const SET_ASIDE: &str = ".set-aside";
 
 /// The most folders that are compared.
-const MOST_PLACES: usize = 256;
+const MOST_PLACES: usize = 2048;
 /// How often what was mended is looked at again: behind one thing there may be another.
-const MOST_ROUNDS: u32 = 6;
+const MOST_ROUNDS: u32 = 32;
 /// How long the end of a run is waited for.
 const ENDS_WITHIN: Duration = Duration::from_secs(5);
 
@@ -145,6 +154,9 @@ pub(crate) struct Setup {
     in_doubt: AtomicBool,
     owner: Identity,
     memory: Arc<Memory>,
+    trust: Trust,
+    /// Until everything is mended.
+    _living: Living,
 }
 
 impl Setup {
@@ -156,7 +168,9 @@ impl Setup {
         care: Care,
         owner: &Identity,
         memory: &Arc<Memory>,
+        beginning: Beginning,
     ) -> Self {
+        let (living, trust) = beginning.over();
         Self {
             reach,
             before,
@@ -166,6 +180,17 @@ impl Setup {
             in_doubt: AtomicBool::new(false),
             owner: owner.clone(),
             memory: Arc::clone(memory),
+            trust,
+            _living: living,
+        }
+    }
+
+    /// The same beside the sessions of other processes, as far as they are known here.
+    pub(crate) fn beside_others(self, registry: Option<&Path>) -> Self {
+        let since = registry.and_then(crate::mark::others_since);
+        Self {
+            trust: self.trust.before(since),
+            ..self
         }
     }
 
@@ -260,21 +285,34 @@ impl Setup {
         let places = self.before.iter().map(|seen| seen.folder.clone());
         let also = also.iter().filter(|_| !self.care.is_none()).cloned();
         let places = places.chain(also).collect();
-        let after = look(&self.reach, places, &self.memory);
+        let (after, extent) = look(&self.reach, places, &self.memory);
         let named: Vec<&PathBuf> = after.iter().flat_map(|seen| seen.gitlinks()).collect();
         let mut findings = self.start_up.findings(&self.reach, self.care.covers);
+        let measure = compare::Measure {
+            care: self.care(),
+            trust: self.trust,
+            reach: &self.reach,
+            all: &self.before,
+        };
+        if extent == Extent::CutShort {
+            let then = self.before.iter().map(Some).chain(std::iter::repeat(None));
+            let both = then.zip(&after);
+            findings.extend(
+                both.filter_map(|(then, now)| compare::too_many(then.map(Arc::as_ref), now)),
+            );
+        }
         for (index, now) in after.iter().enumerate() {
             // Places keep their order; those that came later follow.
             match self.before.get(index) {
                 Some(then) if Arc::ptr_eq(then, now) => {}
                 Some(then) => {
-                    findings.extend(compare::findings(then, now, self.care(), &self.reach));
+                    findings.extend(compare::findings(then, now, measure));
                 }
                 // One that the user made between two runs.
                 None if !named.contains(&&now.folder) && now.is_older_than(self.began) => {}
                 None => {
                     let nothing = Seen::nothing(&now.folder);
-                    findings.extend(compare::findings(&nothing, now, self.care(), &self.reach));
+                    findings.extend(compare::findings(&nothing, now, measure));
                 }
             }
         }
@@ -325,25 +363,34 @@ pub(crate) fn seen(reach: &Reach, known: &[Known], care: Care, memory: &Memory) 
     if care.is_none() {
         return Vec::new();
     }
-    look(reach, places(reach, known), memory)
+    look(reach, places(reach, known), memory).0
+}
+
+/// Whether a look has got to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    /// There was more than is looked at.
+    CutShort,
 }
 
 /// Looks at places, and at those that the indexes there name.
-fn look(reach: &Reach, places: Vec<PathBuf>, memory: &Memory) -> Vec<Arc<Seen>> {
+fn look(reach: &Reach, places: Vec<PathBuf>, memory: &Memory) -> (Vec<Arc<Seen>>, Extent) {
     let mut seen: Vec<Arc<Seen>> = Vec::new();
+    let mut known = std::collections::HashSet::new();
     let mut waiting = std::collections::VecDeque::from(places);
     while let Some(place) = waiting.pop_front() {
-        if seen.len() >= MOST_PLACES {
-            break;
-        }
-        if seen.iter().any(|known| known.folder == place) || !reach.holds(&place) {
+        if !reach.holds(&place) || !known.insert(place.clone()) {
             continue;
+        }
+        if seen.len() >= MOST_PLACES {
+            return (seen, Extent::CutShort);
         }
         let one = memory.look(reach, &place);
         waiting.extend(one.gitlinks().cloned());
         seen.push(one);
     }
-    seen
+    (seen, Extent::Whole)
 }
 
 /// Does something as a user, on a thread of its own if that is somebody else.

@@ -15,6 +15,8 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
+use crate::mark;
+
 /// The writable roots of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Reach {
@@ -68,9 +70,8 @@ impl Reach {
         } else {
             inner
         };
-        rustix::fs::statat(root, name, AtFlags::SYMLINK_NOFOLLOW)
-            .ok()
-            .map(|stat| Stamp::of(&stat))
+        let stat = rustix::fs::statat(root, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        (!mark::is_left_alone(root, name, &stat)).then(|| Stamp::of(&stat))
     }
 
     /// The folder that a path is in, and its name there.
@@ -153,6 +154,10 @@ fn find_in(folder: &OwnedFd, name: &OsStr, most: u64) -> Found {
     let Ok(stat) = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else {
         return Found::Absent;
     };
+    // A name that is held for a run, this one or another, is nobody's.
+    if mark::is_left_alone(folder.as_fd(), Path::new(name), &stat) {
+        return Found::Absent;
+    }
     let stamp = Stamp::of(&stat);
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => Found::Folder(stamp),

@@ -41,7 +41,16 @@ fn setup(root: &Path, covers: Covers) -> Setup {
 fn taken(root: &Path, known: &[Known], care: Care, memory: &Arc<Memory>) -> Setup {
     let reach = Reach::of(&[root.to_path_buf()]);
     let before = seen(&reach, known, care, memory);
-    Setup::of(reach, before, Arc::default(), care, &myself(), memory)
+    let beginning = Beginning::now(&[root.to_path_buf()]);
+    Setup::of(
+        reach,
+        before,
+        Arc::default(),
+        care,
+        &myself(),
+        memory,
+        beginning,
+    )
 }
 
 fn repository() -> (tempfile::TempDir, PathBuf) {
@@ -179,4 +188,60 @@ fn an_unchanged_repository_is_not_read_again() {
     let (one, two) = (take(), take());
     assert!(Arc::ptr_eq(&one.before[0], &two.before[0]));
     assert_eq!(two.mend(), []);
+}
+
+#[test]
+fn a_folder_becomes_no_repository() {
+    let before = |names: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in names {
+            fs::write(root.join(name), "ref: refs/heads/main\n").unwrap();
+        }
+        let setup = setup(&root, Covers::InForce);
+        (folder, root, setup)
+    };
+    for (there, made, aside) in [
+        (&[][..], &["HEAD", "commondir"][..], &["HEAD"][..]),
+        (&[], &["HEAD", "objects", "refs"], &["HEAD"]),
+        (&["HEAD"], &["commondir"], &["commondir"]),
+        (&["HEAD"], &["objects", "refs"], &["objects"]),
+        (&[], &["HEAD", "objects"], &[]),
+        (&[], &["commondir", "config.worktree"], &[]),
+        (&["HEAD", "commondir"], &["other"], &[]),
+    ] {
+        let (_folder, root, setup) = before(there);
+        for name in made {
+            fs::write(root.join(name), "ref: refs/heads/main\n").unwrap();
+        }
+        let mended = setup.mend_all();
+        let paths: Vec<_> = mended.iter().map(|one| one.path.clone()).collect();
+        let expected: Vec<_> = aside.iter().map(|name| root.join(name)).collect();
+        assert_eq!(paths, expected, "{there:?} {made:?}");
+    }
+}
+
+#[test]
+fn names_that_are_taken_or_long_are_in_nobodys_way() {
+    let (_folder, root) = repository();
+    let long = "n".repeat(250);
+    let entry = format!("[include]\npath = ../{long}\n");
+    fs::write(root.join(".git/config"), entry).unwrap();
+    let before = setup(&root, Covers::InForce);
+    fs::write(root.join(&long), "[alias]\nx = !y\n").unwrap();
+    fs::write(root.join(".git/commondir"), "../x\n").unwrap();
+    for number in 1..100 {
+        let end = if number == 1 {
+            String::new()
+        } else {
+            format!("-{number}")
+        };
+        fs::write(root.join(format!(".git/commondir.set-aside{end}")), "").unwrap();
+    }
+    let mended = before.mend_all();
+    let is_aside = |one: &Mended| matches!(one.amends, Amends::SetAside(_));
+    assert!(
+        mended.len() == 2 && mended.iter().all(is_aside),
+        "{mended:?}"
+    );
 }

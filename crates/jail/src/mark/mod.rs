@@ -21,7 +21,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, Timespec, Timestamp
 use rustix::io::Errno;
 
 pub(crate) use holdings::{Estate, Held, Holdings, Ledger};
-pub(crate) use presence::Attendance;
+pub(crate) use presence::{Attendance, others_since};
 pub use presence::{LiveSession, sessions};
 pub(crate) use registry::Registry;
 
@@ -46,6 +46,25 @@ pub fn is_at(path: &Path) -> bool {
 /// Whether what was opened is a mark, of today's kind or of the old one.
 pub(crate) fn is_mark(opened: impl AsFd) -> io::Result<bool> {
     Ok(is_one(&rustix::fs::fstat(opened)?))
+}
+
+/// Whether what has this status is a mark that nobody has put anything into: a command may give the
+/// time of a mark to a folder of its own.
+pub(crate) fn is_left_alone(folder: BorrowedFd<'_>, name: &Path, stat: &Stat) -> bool {
+    is_old(stat) || is_marked(stat) && is_empty(folder, name)
+}
+
+fn is_empty(folder: BorrowedFd<'_>, name: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(opened) = rustix::fs::openat(folder, name, flags, Mode::empty()) else {
+        return false;
+    };
+    let Ok(mut entries) = rustix::fs::Dir::new(opened) else {
+        return false;
+    };
+    entries.all(|entry| {
+        entry.is_ok_and(|entry| [&b"."[..], b".."].contains(&entry.file_name().to_bytes()))
+    })
 }
 
 fn is_one(stat: &Stat) -> bool {

@@ -123,6 +123,21 @@ pub fn sessions(registry: &Path) -> io::Result<Vec<LiveSession>> {
     Ok(found)
 }
 
+/// Since when a session of another process has been alive, by the names of the notes: this is asked
+/// before every run. One that was killed counts until it is swept.
+pub(crate) fn others_since(registry: &Path) -> Option<SystemTime> {
+    let registry = Registry::open_existing(registry).ok()?;
+    let own = std::process::id().to_string();
+    let since = registry.names().into_iter().filter_map(|name| {
+        let mut parts = name.strip_prefix(NOTE)?.split('-');
+        let (pid, _, nanos) = (parts.next()?, parts.next()?, parts.next()?);
+        (pid != own).then(|| nanos.parse().ok()).flatten()
+    });
+    since
+        .min()
+        .map(|nanos| UNIX_EPOCH + Duration::from_nanos(nanos))
+}
+
 fn note(registry: &Registry, name: &str) -> Option<Note> {
     if !name.starts_with(NOTE) {
         return None;
@@ -230,5 +245,10 @@ mod tests {
         let live = sessions(folder.path()).unwrap();
         assert_eq!(live.len(), 1, "{live:?}");
         assert_eq!(registry.names(), [left]);
+        // Those of this process are known otherwise.
+        assert_eq!(others_since(folder.path()), None);
+        fs::write(folder.path().join("session-1-2-5000000000"), "").unwrap();
+        let since = UNIX_EPOCH + Duration::from_secs(5);
+        assert_eq!(others_since(folder.path()), Some(since));
     }
 }

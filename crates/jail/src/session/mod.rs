@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 use crate::backend::container::spec::Spec;
 use crate::backend::{Backend, Holder, Site, bubblewrap};
 use crate::error::LaunchError;
-use crate::git::{Mended, Setup};
+use crate::git::{Beginning, Mended, Setup};
 use crate::line::{Line, Stage};
 use crate::net::{Closed, Gate};
 use crate::plan;
@@ -62,8 +62,8 @@ struct Lines {
 struct Ground {
     site: Site,
     enclosure: Enclosure,
-    /// What was found in its roots, where it has covers.
-    survey: Option<Arc<Survey>>,
+    /// What was found in its roots, where it has covers, and since when it counts as alive.
+    surveyed: Option<(Arc<Survey>, Beginning)>,
 }
 
 impl Ground {
@@ -72,14 +72,15 @@ impl Ground {
         Self {
             site,
             enclosure: Enclosure { fence, limits },
-            survey: None,
+            surveyed: None,
         }
     }
 
-    fn surveyed(site: Site, survey: &Arc<Survey>, limits: &Limits) -> Self {
+    fn surveyed(site: Site, survey: Arc<Survey>, beginning: Beginning, limits: &Limits) -> Self {
+        let ground = Self::new(site, Some(survey.fence().clone()), limits);
         Self {
-            survey: Some(Arc::clone(survey)),
-            ..Self::new(site, Some(survey.fence().clone()), limits)
+            surveyed: Some((survey, beginning)),
+            ..ground
         }
     }
 }
@@ -153,7 +154,7 @@ impl Session {
         io: Io,
         gate: Arc<dyn Gate>,
     ) -> Result<Option<Process>, LaunchError> {
-        let (mut stage, ground, holder) = self.stage_for(confinement).await?;
+        let (mut stage, mut ground, holder) = self.stage_for(confinement).await?;
         let outlet = outlet(&mut stage, confinement, gate)?;
         let launch = Launch {
             argv: argv(command)?,
@@ -170,21 +171,24 @@ impl Session {
                 Io::Pipes(_) => None,
             },
         };
-        let setup = self.setup(confinement, &ground);
+        let setup = self.setup(confinement, &mut ground);
         let process = start(stage, &launch, io, &ground.site, holder).await?;
         self.prepare_next(&ground).await?;
         Ok(process.map(|process| process.with_outlet(outlet).with_setup(setup)))
     }
 
     /// What the end of a fenced command is compared with.
-    fn setup(&self, confinement: &Confinement, ground: &Ground) -> Option<Setup> {
+    fn setup(&self, confinement: &Confinement, ground: &mut Ground) -> Option<Setup> {
         let Confinement::Fenced { sandbox, .. } = confinement else {
             return None;
         };
-        match &ground.survey {
-            Some(survey) => survey.setup(&self.identity, &self.surroundings),
+        let setup = match ground.surveyed.take() {
+            Some((survey, beginning)) => {
+                survey.setup(beginning, &self.identity, &self.surroundings)
+            }
             None => survey::bare_setup(sandbox, &self.identity, &self.surroundings),
-        }
+        };
+        Some(setup?.beside_others(self.options.marks.as_deref()))
     }
 
     /// What was mended of git's set-up after the runs that had changed it had been told of.
@@ -319,8 +323,9 @@ impl Session {
             Backend::None => return Err(LaunchError::NoFence),
         };
         self.line(lines, &site).await?;
+        let beginning = survey::begin(sandbox);
         let survey = Survey::of(sandbox, &self.surroundings)?;
-        Ok(Ground::surveyed(site, &survey, limits))
+        Ok(Ground::surveyed(site, survey, beginning, limits))
     }
 
     fn accept_degraded(

@@ -7,18 +7,27 @@ use std::path::{Path, PathBuf};
 
 use ringfence_confine::landlock::{self, AbstractSockets, Grant, LandlockError, Rules, Signals};
 use ringfence_confine::notify::Listener;
+use ringfence_confine::seccomp::{Answer, Filter};
 use ringfence_confine::{caller, mount, privilege};
 use ringfence_policy::permissions::Lookout;
 
 use super::protocol::{Failure, Fence, RawPath, Sockets, Step, Tmp, World};
 use super::readable::{self, OnList};
-use super::syscalls::Connecting;
+use super::syscalls::{self, Connecting};
 use super::world::{DEVICES, Workshop};
 
 /// What will confine a command.
 pub(super) struct Confinement<'a> {
     workshop: &'a Workshop,
     fence: Option<(&'a Fence, Option<Rules>)>,
+    disk: Disk,
+}
+
+/// Whether what a command writes to disks is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Disk {
+    Counted,
+    Free,
 }
 
 impl<'a> Confinement<'a> {
@@ -26,18 +35,27 @@ impl<'a> Confinement<'a> {
     pub(super) fn new(
         workshop: &'a Workshop,
         fence: Option<&'a Fence>,
+        disk: Disk,
         on_list: OnList<'_>,
     ) -> Result<Self, Failure> {
         let fence = match fence {
             Some(fence) => Some((fence, rules(fence, workshop, on_list)?)),
             None => None,
         };
-        Ok(Self { workshop, fence })
+        Ok(Self {
+            workshop,
+            fence,
+            disk,
+        })
     }
 
     /// Confines the calling process, for good. Returns the listener of its filter, if it has one.
     pub(super) fn apply(self) -> Result<Option<(Listener, Connecting)>, Failure> {
-        let Self { workshop, fence } = self;
+        let Self {
+            workshop,
+            fence,
+            disk,
+        } = self;
         let Some((fence, rules)) = fence else {
             return Ok(None);
         };
@@ -61,6 +79,12 @@ impl<'a> Confinement<'a> {
         }
         keep_from_sockets(workshop, fence)
             .map_err(failed(Step::Landlock, "Landlock: unix sockets"))?;
+        if disk == Disk::Counted {
+            let filter = Filter::new(syscalls::UNCOUNTED, Answer::Allow);
+            let put = filter.and_then(|filter| filter.install());
+            let failed = failed(Step::Seccomp, "a filter for a limit on disks");
+            put.map_err(io::Error::from).map_err(failed)?;
+        }
         put_filter(workshop, fence).map_err(failed(Step::Seccomp, "a filter with a listener"))
     }
 }

@@ -15,7 +15,7 @@ use crate::mark::Ledger;
 use super::bounds::{self, Means};
 use super::bubblewrap;
 use super::command::{self, Source, Waiting};
-use super::confinement::Confinement;
+use super::confinement::{Confinement, Disk};
 use super::connections::Connections;
 use super::guard::{self, Guard, Why};
 use super::init;
@@ -163,7 +163,11 @@ impl Stage<'_> {
             Some(guard) => guard.watch(folder, Why::Listed),
             None => Ok(()),
         };
-        let confinement = Confinement::new(self.workshop, fence.as_ref(), &mut on_list)?;
+        let disk = match self.enclosure.limits.disk_bytes {
+            Some(_) => Disk::Counted,
+            None => Disk::Free,
+        };
+        let confinement = Confinement::new(self.workshop, fence.as_ref(), disk, &mut on_list)?;
         let connections = fence.as_ref().map(|fence| self.connections(fence));
         let connections = connections.transpose()?;
         // The control group has to be there before there is a second process. The kernel may take

@@ -199,6 +199,15 @@ const ALWAYS: &[Entry] = &[
     ),
 ];
 
+/// What takes room on a disk without the kernel counting it as written: refused, where there is a
+/// limit, as by a file system that cannot do it. Whoever asks writes then.
+pub(super) const UNCOUNTED: &[Entry] = &[Entry {
+    syscall: libc::SYS_fallocate,
+    when: When::Always,
+    answer: Answer::Errno(EOPNOTSUPP),
+    reason: "takes room on a disk without being counted",
+}];
+
 const fn family(number: i32, reason: &'static str) -> Entry {
     Entry {
         syscall: libc::SYS_socket,

@@ -1,6 +1,7 @@
 //! A fence around a scene's workspace, in which scripts are run.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use ringfence_jail::{
@@ -95,7 +96,10 @@ impl<'s> Fence<'s> {
 
     /// Runs a script for bash, and gives back how it ended and what it printed.
     pub async fn run(&self, script: &str) -> String {
-        let file = self.scene.workspace().join(".deed.sh");
+        // Several may run beside each other.
+        static DEEDS: AtomicU32 = AtomicU32::new(0);
+        let number = DEEDS.fetch_add(1, Ordering::Relaxed);
+        let file = self.scene.workspace().join(format!(".deed-{number}.sh"));
         std::fs::write(&file, script).expect("deed");
         let permit = self.permit(vec!["bash".to_owned(), file.display().to_string()]);
         let launched = self.session.launch(permit, Io::Pipes(Input::Null)).await;

@@ -15,6 +15,8 @@
 )]
 #![allow(missing_docs, unreachable_pub, clippy::needless_raw_string_hashes)]
 
+mod beside;
+mod cunning;
 mod fence;
 mod plants;
 mod scene;
@@ -78,11 +80,12 @@ fn main() {
             let engine = Arc::new(OnceLock::new());
             let names = std::iter::once("ordinary_work")
                 .chain(startup::names(at))
-                .chain(plants::names(at));
+                .chain(plants::names(at))
+                .map(str::to_owned)
+                .chain(beside::names().filter(|_| at == Where::Native));
             for name in names {
                 let engine = Arc::clone(&engine);
                 let title = format!("{}::{}::{name}", at.name(), who.name());
-                let name = name.to_owned();
                 trials.push(Trial::test(title, move || outer(at, who, &name, &engine)));
             }
         }
@@ -185,6 +188,9 @@ fn trial_here(at: Where, who: Who, name: &str) -> ! {
         if let Some(before) = startup::named(name) {
             return startup::try_here(scene, at, before).await;
         }
+        if let Some(beside) = beside::named(name) {
+            return beside::try_here(scene, at, beside).await;
+        }
         plant_and_use(plants::named(name), scene, at).await
     });
     if let Some(problem) = &problem {
@@ -199,7 +205,8 @@ async fn plant_and_use(plant: plants::Plant, scene: Scene, at: Where) -> Option<
     scene.give_away();
     let before = scene.settings();
     let fence = Fence::around(&scene, at);
-    let script = format!("{}\n{}", plants::PREAMBLE, plant.script);
+    let begin = [plants::PREAMBLE, cunning::PREAMBLE].concat();
+    let script = format!("{begin}\n{}", plant.script);
     let done = fence.run(&script).await;
     drop(fence);
     let told = |what: &str| Some(format!("{what}\nthe attempt had: {done}"));

@@ -1,5 +1,6 @@
 //! The ways in which git can be made to run a program, each as a script that plants one.
 
+use crate::cunning;
 use crate::fence::Where;
 use crate::scene::Scene;
 
@@ -99,9 +100,11 @@ const KEYS: &[(&str, &str)] = &[
     ("tomorrow.planted", "$P"),
 ];
 
-/// Ways to get a setting or a hook in effect without being let to write it where it belongs: what
-/// is there before, and what is tried.
-const WAYS: &[(&str, &str, &str)] = &[
+/// A way to get a setting or a hook in effect without being let to write it where it belongs: its
+/// name, what is there before, and what is tried.
+pub type Way = (&'static str, &'static str, &'static str);
+
+const WAYS: &[Way] = &[
     (
         "hooks",
         "",
@@ -373,10 +376,10 @@ const WAYS: &[(&str, &str, &str)] = &[
 pub fn names(at: Where) -> impl Iterator<Item = &'static str> {
     let keys = KEYS.iter().map(|(key, _)| *key);
     let keys = keys.filter(move |_| at == Where::Native || at == Where::Degraded);
-    let ways = WAYS.iter().map(|(name, ..)| *name);
+    let ways = WAYS.iter().chain(cunning::WAYS).map(|(name, ..)| *name);
     keys.chain(ways.filter(move |name| match at {
         Where::Native | Where::Bubblewrap | Where::Container => true,
-        Where::Degraded => !LOST.contains(name),
+        Where::Degraded => !LOST.contains(name) && !cunning::LOST.contains(name),
     }))
 }
 
@@ -396,7 +399,8 @@ pub fn named(name: &str) -> Plant {
     if let Some((key, value)) = KEYS.iter().find(|(key, _)| *key == name) {
         return setting(key, value);
     }
-    let way = WAYS.iter().find(|(known, ..)| *known == name);
+    let mut ways = WAYS.iter().chain(cunning::WAYS);
+    let way = ways.find(|(known, ..)| *known == name);
     let (_, prepare, script) = way.expect("an attempt of this name");
     Plant {
         prepare: Box::new(|scene| {

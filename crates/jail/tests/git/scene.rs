@@ -66,10 +66,10 @@ impl Scene {
             mkdir -p scripts vendor/tool
             printf '#!/bin/sh\nexit 0\n' > scripts/hook.sh; chmod +x scripts/hook.sh
             printf '#!/bin/sh\ncat\n' > scripts/clean.sh; chmod +x scripts/clean.sh
-            printf '.deed.sh\nplanted*\nvendor\n' > .git/info/exclude
+            printf '.deed-*\nplanted*\nvendor\n' > .git/info/exclude
             echo one > file.txt
             git submodule --quiet add "$OUTSIDE/lib.git" lib
-            printf '.deed.sh\nplanted*\n' > .git/modules/lib/info/exclude
+            printf '.deed-*\nplanted*\n' > .git/modules/lib/info/exclude
             git add .; git commit -q -m one; git push -q origin HEAD:main
             git -C lib checkout -q -B main origin/main
             git init -q vendor/tool; cd vendor/tool; echo x > file.txt; git add .; git commit -q -m tool
@@ -160,6 +160,8 @@ impl Scene {
     /// Gives the user's next commands.
     pub fn use_git(&self) -> Result<(), String> {
         for place in self.places() {
+            // A folder that was closed is opened again by whoever works there.
+            self.outside_in(&place, "chmod u+rwx .")?;
             let has_remote = !place.ends_with("vendor/tool");
             let here = NEXT
                 .iter()

@@ -75,7 +75,10 @@ pub async fn try_here(scene: Scene, at: Where, before: Before) -> Option<String>
     }
     scene.give_away();
     let fence = Fence::with(&scene, at, policy(&home));
-    let mut script = String::new();
+    // Every name that somebody would think of for what is set aside.
+    let mut script = String::from(
+        "for p in .vimrc .bash_logout .tmux.conf; do for n in '' $(seq -f -%.0f 2 999); do : > $p.set-aside$n; done; done\n",
+    );
     for path in paths() {
         let _ = writeln!(
             script,

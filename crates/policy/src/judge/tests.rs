@@ -379,6 +379,8 @@ fn patches_are_kept_from_what_git_runs() {
         "nested/.git/config",
         "nested/.git",
         "HEAD",
+        "commondir",
+        "config.worktree",
         ".bashrc",
         ".zed/tasks.json",
     ] {

@@ -29,6 +29,10 @@ const HARMLESS: &[&str] = &[
     "squash_msg",
 ];
 
+/// What at the top of a writable root could be part of a repository there: each may be the last one
+/// that was missing.
+const MAKES_ONE: &[&str] = &["head", "commondir", "config.worktree"];
+
 /// Why git would be led to run something by a file at this path, which is relative to a writable
 /// root; nothing if it would not. `allows` says whether something like `.git/hooks` has been
 /// given up.
@@ -43,7 +47,7 @@ pub fn git_setup(path: &Path, allows: impl Fn(&str) -> bool) -> Option<&'static 
         .collect();
     let Some(at) = names.iter().position(|name| name == ".git") else {
         return match names.as_slice() {
-            [name] if name == "head" && !allows(".git/config") => {
+            [name] if MAKES_ONE.contains(&name.as_str()) && !allows(".git/config") => {
                 Some("it could make a repository of the folder that it is in")
             }
             _ => None,
@@ -78,7 +82,10 @@ mod tests {
             ("sub/.git", true),
             ("sub/.GIT/config", true),
             ("HEAD", true),
+            ("commondir", true),
+            ("config.worktree", true),
             ("sub/HEAD", false),
+            ("sub/commondir", false),
             (".git/info/exclude", false),
             (".gitignore", false),
             ("src/config", false),
