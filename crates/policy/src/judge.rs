@@ -71,10 +71,12 @@ pub fn judge_retry(action: Action, denied: Vec<String>, bench: &Bench<'_>) -> Ve
     match bench.approval {
         ApprovalPolicy::OnFailure | ApprovalPolicy::UnlessTrusted => {
             let key = ApprovalKey::new(&kind, &action, &unfenced);
-            if bench.remembered.contains(&key) {
+            let once = leave::only_once(&action, bench.ground);
+            if once.is_none() && bench.remembered.contains(&key) {
                 return Verdict::Allow(Permit::new(action, unfenced, Basis::Remembered));
             }
-            Verdict::Ask(Question::new(kind, because, action, unfenced))
+            let question = Question::new(kind, because, action, unfenced);
+            Verdict::Ask(question.only_once(once))
         }
         ApprovalPolicy::Never | ApprovalPolicy::OnRequest => Verdict::Deny(Denial {
             code: DenialCode::ApprovalNotPossible,
@@ -268,12 +270,14 @@ fn ask(
 ) -> Verdict {
     let leaves =
         bench.sandbox.mode.is_fenced() && matches!(confinement, Confinement::Unfenced { .. });
-    let covered = !leaves || leave::may_be_remembered(&command);
     let action = Action::RunCommand(command);
+    let once = leaves
+        .then(|| leave::only_once(&action, bench.ground))
+        .flatten();
     let remembered = bench
         .remembered
         .contains(&ApprovalKey::new(&kind, &action, &confinement));
-    if covered && remembered {
+    if once.is_none() && remembered {
         return Verdict::Allow(Permit::new(action, confinement, Basis::Remembered));
     }
     let grant = Grant {
@@ -284,11 +288,11 @@ fn ask(
         ..Grant::default()
     };
     let proposals = match &grounds.facts {
-        Some(facts) => propose(facts, bench.ground, &grant),
-        None => Vec::new(),
+        Some(facts) if once.is_none() => propose(facts, bench.ground, &grant),
+        _ => Vec::new(),
     };
     let question = Question::new(kind, grounds.because.clone(), action, confinement);
-    Verdict::Ask(question.proposing(proposals))
+    Verdict::Ask(question.proposing(proposals).only_once(once))
 }
 
 fn deny(code: DenialCode, reason: String, hint: Option<&str>) -> Verdict {
