@@ -6,6 +6,8 @@
 mod connect;
 mod files;
 
+use std::borrow::Cow;
+
 use crate::action::{Action, FenceRequest, RunCommand};
 use crate::classify::{self, Class, Classification};
 use crate::ground::Ground;
@@ -19,7 +21,7 @@ use crate::ruleset::{RuleDecision, RuleSet};
 use crate::verdict::{Denial, DenialCode, Grounds, Judgement, Question, QuestionKind, Verdict};
 
 /// Everything that a verdict depends on besides the action.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Bench<'a> {
     /// Facts about the machine.
     pub ground: &'a Ground,
@@ -53,7 +55,11 @@ pub use connect::{judge_address, protocol_of_tunnel};
 /// Judges an action.
 pub fn judge(action: Action, bench: &Bench<'_>) -> Judgement {
     match action {
-        Action::RunCommand(command) => judge_command(command, bench),
+        Action::RunCommand(command) => {
+            let ground = ground_of(&command, bench);
+            let ground = ground.as_ref();
+            judge_command(command, &Bench { ground, ..*bench })
+        }
         Action::ApplyPatch(patch) => files::judge_patch(patch, bench),
         Action::SearchFiles(search) => files::judge_search(search, bench),
         Action::Connect(connect) => connect::judge(connect, bench),
@@ -61,8 +67,29 @@ pub fn judge(action: Action, bench: &Bench<'_>) -> Judgement {
     }
 }
 
+/// The ground that a command stands on: what is relative in it is so to its own folder.
+fn ground_of<'b>(command: &RunCommand, bench: &Bench<'b>) -> Cow<'b, Ground> {
+    if command.cwd == bench.ground.cwd {
+        return Cow::Borrowed(bench.ground);
+    }
+    Cow::Owned(Ground {
+        cwd: command.cwd.clone(),
+        ..bench.ground.clone()
+    })
+}
+
 /// Judges whether a command that the fence refused something may run again without it.
 pub fn judge_retry(action: Action, denied: Vec<String>, bench: &Bench<'_>) -> Verdict {
+    if let Action::RunCommand(command) = &action
+        && !bench.rules.held(bench.ground, &command.tool).is_empty()
+    {
+        return deny(
+            DenialCode::DeniedByRule,
+            "a rule denies paths, which only the fence holds: nothing runs again outside"
+                .to_owned(),
+            Some("grant inside what it needs, or run it yourself"),
+        );
+    }
     let because = "the fence refused something that the command needs".to_owned();
     let kind = QuestionKind::RetryUnfenced { denied };
     let unfenced = Confinement::Unfenced {
@@ -71,7 +98,12 @@ pub fn judge_retry(action: Action, denied: Vec<String>, bench: &Bench<'_>) -> Ve
     match bench.approval {
         ApprovalPolicy::OnFailure | ApprovalPolicy::UnlessTrusted => {
             let key = ApprovalKey::new(&kind, &action, &unfenced);
-            let once = leave::only_once(&action, bench.ground);
+            let once = match &action {
+                Action::RunCommand(command) => {
+                    leave::only_once(&action, &ground_of(command, bench))
+                }
+                _ => None,
+            };
             if once.is_none() && bench.remembered.contains(&key) {
                 return Verdict::Allow(Permit::new(action, unfenced, Basis::Remembered));
             }

@@ -24,8 +24,9 @@ pub(crate) fn only_once(action: &Action, ground: &Ground) -> Option<&'static str
         return None;
     };
     not_kept(&understood(command), ground).or_else(|| {
-        found_in_the_workspace(command, ground)
-            .then_some("programs are looked for in a folder that commands in the fence may change")
+        found_in_the_workspace(command, ground).then_some(
+            "programs or settings are looked for in a folder that commands in the fence may change",
+        )
     })
 }
 
@@ -34,10 +35,13 @@ pub(crate) fn not_kept(facts: &Facts, ground: &Ground) -> Option<&'static str> {
     let Some(command) = facts.one_literal_command() else {
         return Some("it is not one literal command");
     };
+    let in_a_repository = command.words[0].is("git") || command.words[0].is("gh");
+    let mut words = command.words[1..].iter();
     let steady = is_steady(&command.words)
-        && !command.words[1..]
-            .iter()
-            .any(|word| is_below(word, &ground.cwd, ground));
+        && !words.any(|word| is_below(word, ground))
+        // Only the repository at the top has settings and hooks that the fence protects.
+        && (!in_a_repository || ground.cwd == ground.workspace)
+        && !ground.home.as_ref().is_some_and(|home| home.starts_with(&ground.workspace));
     (!steady).then_some("what it runs may be changed by commands in the fence")
 }
 
@@ -105,14 +109,18 @@ fn is_steady(words: &[Word]) -> bool {
         };
         let found = grammar.read(&words[named.len()..]);
         let alone = named[0] != "git" || found.operands.is_empty();
-        let from_a_file = |word: &&str| word.trim_start_matches(['-', 'H', '=']).starts_with('@');
+        let from_a_file = |word: &&str| {
+            let value = word.split_once('=').map_or(*word, |(_, value)| value);
+            value.starts_with('@') || word.starts_with("-H@")
+        };
         found.unknown.is_empty() && alone && !rest.iter().any(from_a_file)
     })
 }
 
 /// Whether a word, or the value in it, is the path of something that commands may change. A word
 /// without a slash is a name to the programs above.
-fn is_below(word: &Word, cwd: &Path, ground: &Ground) -> bool {
+fn is_below(word: &Word, ground: &Ground) -> bool {
+    let cwd = &ground.cwd;
     let text = word.literal().unwrap_or_default();
     let path = text.rsplit_once('=').map_or(text, |(_, value)| value);
     let names_a_path =
@@ -125,12 +133,19 @@ fn is_below(word: &Word, cwd: &Path, ground: &Ground) -> bool {
     names_a_path && (path.contains("..") || ground.may_write(&place))
 }
 
-/// Whether the program of a command would be looked for where commands in the fence may write.
+/// Variables that say where programs, and the settings of those above, are looked for.
+const LEAD: &[&str] = &["PATH", "KUBECONFIG", "DOCKER_CONFIG", "CURL_HOME"];
+
+/// Whether the program of a command, or its settings, would be looked for where commands in the
+/// fence may write.
 fn found_in_the_workspace(command: &RunCommand, ground: &Ground) -> bool {
-    let folders = command.environment.get("PATH");
     let may_change = |folder: &str| {
         let folder = Path::new(folder);
         !folder.is_absolute() || ground.may_write(folder)
     };
-    folders.is_some_and(|folders| folders.split(':').any(may_change))
+    let named = LEAD
+        .iter()
+        .filter_map(|name| command.environment.get(*name));
+    let mut folders = named.flat_map(|folders| folders.split(':'));
+    folders.any(may_change)
 }

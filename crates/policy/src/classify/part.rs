@@ -94,7 +94,7 @@ pub(super) fn of_words(
         }
         Some(tool) => {
             if name == "git" {
-                git::folder(&case, findings);
+                git::folder(&case, tool, findings);
             }
             case.tool(tool, &own[1..], findings);
             case.module(tool, findings);
@@ -520,6 +520,10 @@ impl Case<'_> {
                 }
                 found.operands.push(word);
                 continue;
+            }
+            if word.several && !tool.marks.is_empty() {
+                let why = "a computed word may be an option";
+                findings.add(tool.class.max(Class::Unknown), self.text, why);
             }
             let name = start.split_once('=').map_or(start, |(name, _)| name);
             found.options.push((name.to_owned(), None));
