@@ -215,6 +215,10 @@ fn little_is_offered_for_the_session_outside_the_fence() {
         assert!(!exists(&target), "{text}: {seen}");
     }
     // The twin.
+    let config = place.home().join(".config/ringfence");
+    std::fs::create_dir_all(&config).unwrap();
+    let asking = "[sandbox]\nallow_disable_sandbox = true\n";
+    std::fs::write(config.join("config.toml"), asking).unwrap();
     let call = r#"{"command": ["uname", "-s"], "sandbox_permissions": "require_escalated"}"#;
     let mut terminal = OnTerminal::start(&place, &["call", "shell", call]);
     terminal.expect("OUTSIDE the fence?");
