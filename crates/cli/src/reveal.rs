@@ -46,9 +46,48 @@ const HIDDEN: &[(char, char)] = &[
     ('\u{1bca0}', '\u{1bca3}'),
     // Ends of lines and paragraphs that are none to a shell.
     ('\u{2028}', '\u{2029}'),
+    // Marks that are drawn over, through or around the character before.
+    ('\u{300}', '\u{36f}'),
+    ('\u{483}', '\u{489}'),
+    ('\u{591}', '\u{5c7}'),
+    ('\u{610}', '\u{61a}'),
+    ('\u{64b}', '\u{65f}'),
+    ('\u{670}', '\u{670}'),
+    ('\u{1ab0}', '\u{1aff}'),
+    ('\u{1dc0}', '\u{1dff}'),
+    ('\u{20d0}', '\u{20ff}'),
+    ('\u{302a}', '\u{302f}'),
+    ('\u{3099}', '\u{309a}'),
+    ('\u{fe20}', '\u{fe2f}'),
+    // Letters that are written from right to left: what stands around them changes places.
+    ('\u{590}', '\u{8ff}'),
+    ('\u{fb1d}', '\u{fdff}'),
+    ('\u{fe70}', '\u{feff}'),
+    ('\u{10800}', '\u{10fff}'),
+    ('\u{1e800}', '\u{1efff}'),
+    // What is drawn like a sign of the shell's, or like a slash or a dash.
+    ('\u{2b9}', '\u{2bf}'),
+    ('\u{37e}', '\u{37e}'),
+    ('\u{387}', '\u{387}'),
+    ('\u{1c3}', '\u{1c3}'),
+    ('\u{2010}', '\u{2015}'),
+    ('\u{2018}', '\u{201f}'),
+    ('\u{2024}', '\u{2024}'),
+    ('\u{2032}', '\u{2037}'),
+    ('\u{2039}', '\u{203a}'),
+    ('\u{2044}', '\u{2044}'),
+    ('\u{2212}', '\u{2212}'),
+    ('\u{2215}', '\u{2217}'),
+    ('\u{2223}', '\u{2223}'),
+    ('\u{2236}', '\u{2236}'),
+    ('\u{223c}', '\u{223c}'),
+    ('\u{29f8}', '\u{29f9}'),
+    ('\u{fe50}', '\u{fe6b}'),
+    ('\u{ff01}', '\u{ff5e}'),
     // Variations of the character before, annotations, tags.
     ('\u{fe00}', '\u{fe0f}'),
     ('\u{fff0}', '\u{fffc}'),
+    ('\u{fffe}', '\u{ffff}'),
     ('\u{e0000}', '\u{e0fff}'),
     // What every font draws as it likes.
     ('\u{e000}', '\u{f8ff}'),
@@ -119,15 +158,17 @@ fn push_empty(shown: &mut Vec<String>, count: usize) {
     }
 }
 
-/// The beginning of a line of at most so many characters, and how many are left out.
+/// The beginning and the end of a line, of at most so many characters together, and how many are
+/// left out between them: what a line does last is no less than what it does first.
 pub(crate) fn cut(line: &str, most: usize) -> String {
-    match line.char_indices().nth(most) {
-        None => line.to_owned(),
-        Some((end, _)) => {
-            let left = line[end..].chars().count();
-            format!("{} [{left} more characters]", &line[..end])
-        }
+    let count = line.chars().count();
+    if count <= most {
+        return line.to_owned();
     }
+    let tail = most / 3;
+    let head: String = line.chars().take(most - tail).collect();
+    let end: String = line.chars().skip(count - tail).collect();
+    format!("{head} [{} more characters] {end}", count - most)
 }
 
 #[cfg(test)]
@@ -149,8 +190,18 @@ mod tests {
             ("a\u{2028}b\u{85}c\u{c}d", "a\\u{2028}b\\u{85}c\\u{c}d"),
             ("\u{e000}\u{2800}", "\\u{e000}\\u{2800}"),
             ("a\tb\nc", "a\\tb\\nc"),
-            // Letters of every script stay.
-            ("grün 日本 عربى ñ → ✓ 🎉", "grün 日本 عربى ñ → ✓ 🎉"),
+            (
+                "r\u{336}m x\u{488} y\u{20dd}",
+                "r\\u{336}m x\\u{488} y\\u{20dd}",
+            ),
+            ("a\u{300}\u{300}b", "a\\u{300}\\u{300}b"),
+            ("ls \u{5d0} rm \u{627}", "ls \\u{5d0} rm \\u{627}"),
+            (
+                "ls\u{37e} rm\u{ff1b}x\u{fffe}",
+                "ls\\u{37e} rm\\u{ff1b}x\\u{fffe}",
+            ),
+            // Other letters stay.
+            ("grün 日本 ñ → ✓ 🎉 кот", "grün 日本 ñ → ✓ 🎉 кот"),
         ] {
             assert_eq!(line(text), expected, "{text:?}");
         }
@@ -177,6 +228,8 @@ mod tests {
     #[test]
     fn long_lines_say_how_much_is_missing() {
         assert_eq!(cut("abcdef", 6), "abcdef");
-        assert_eq!(cut("äbcdef", 3), "äbc [3 more characters]");
+        assert_eq!(cut("äbcdef", 3), "äb [3 more characters] f");
+        let hidden = format!("{};rm -rf x", "y".repeat(5000));
+        assert!(cut(&hidden, 1000).ends_with(";rm -rf x"));
     }
 }

@@ -270,6 +270,22 @@ fn a_call_may_leave_the_fence_only_where_configured_and_approved() {
     );
 }
 
+/// Whoever takes the log, its heads and their register away leaves nothing that is called intact.
+#[test]
+fn a_record_that_is_not_there_is_not_intact() {
+    let place = Place::new();
+    place.call("shell", &json!({"command": ["true"]}), &[]);
+    assert_eq!(place.output(&["audit", "verify"]).code, Some(0));
+    let state = place.home().join(".local/state/ringfence");
+    std::fs::remove_dir_all(state.join("audit")).unwrap();
+    std::fs::remove_dir_all(state.join("audit-state")).unwrap();
+    let ran = place.output(&["audit", "verify"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stdout.starts_with("nothing to verify"), "{ran:?}");
+    let ran = place.output(&["audit", "verify", "--json"]);
+    assert!(ran.stdout.contains("\"intact\": null"), "{ran:?}");
+}
+
 #[test]
 fn the_record_tells_when_it_was_changed() {
     let place = Place::new();

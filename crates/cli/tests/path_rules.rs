@@ -114,6 +114,28 @@ fn a_denied_path_cannot_be_opened_by_anything() {
     }
 }
 
+/// What the fence refused because of a rule is not run again outside, whoever approves everything.
+#[test]
+fn nothing_that_a_rule_denies_is_tried_again_outside() {
+    let approved = |rules: Option<String>| {
+        let place = place();
+        if let Some(rules) = rules {
+            user_rules(&place, &rules);
+        }
+        write(
+            &place,
+            "work/deed.sh",
+            "cat secrets/key && echo x > ../made",
+        );
+        place.output(&["run", "--approve", "all", "--", "bash", "deed.sh"]);
+        place.home().join("made").exists()
+    };
+    assert!(!approved(Some(rule("secrets", "read"))));
+    assert!(!approved(Some(rule("notes", "write"))));
+    // The twin: without such a rule it may leave.
+    assert!(approved(None));
+}
+
 /// A project that nobody trusts may tighten: its denials are held as well.
 #[test]
 fn what_a_project_denies_is_held_before_trust() {

@@ -184,64 +184,47 @@ fn what_is_too_long_for_a_question_is_shown_at_a_key() {
     assert!(times > 100, "{times}: {seen}");
 }
 
-/// What leaves the fence is offered for the session only where it is one literal command.
+/// What leaves the fence is offered for the session only where it is one literal command, of a program
+/// that nobody inside can change what it does. The question says why not.
 #[test]
-fn nothing_compound_is_offered_for_the_session_outside_the_fence() {
+fn little_is_offered_for_the_session_outside_the_fence() {
     let place = Place::new();
     let target = place.home().join("escaped");
     let plain = format!("touch {}", target.display());
-    for (text, offered) in [
-        (vec!["touch".to_owned(), target.display().to_string()], true),
-        (vec!["bash".into(), "-c".into(), plain.clone()], true),
-        (
-            vec!["bash".into(), "-c".into(), format!("true; {plain}")],
-            false,
-        ),
-        (
-            vec!["bash".into(), "-c".into(), format!("X=1 {plain}")],
-            false,
-        ),
-        (
-            vec!["bash".into(), "-c".into(), format!("{plain}$((x))")],
-            false,
-        ),
-        (
-            vec![
-                "bash".into(),
-                "-c".into(),
-                format!("echo > {}", target.display()),
-            ],
-            false,
-        ),
-        (
-            vec![
-                "env".into(),
-                "X=1".into(),
-                "touch".into(),
-                target.display().to_string(),
-            ],
-            false,
-        ),
+    for text in [
+        plain.clone(),
+        format!("true; {plain}"),
+        format!("X=1 {plain}"),
+        format!("{plain}$((x))"),
+        format!("echo > {}", target.display()),
+        format!("env X=1 {plain}"),
     ] {
-        let call = json!({"id": 1, "tool": "shell", "arguments": {"command": text}});
+        let call =
+            json!({"id": 1, "tool": "shell", "arguments": {"command": ["bash", "-c", text]}});
         let mut terminal = OnTerminal::start(&place, &["session"]);
         terminal.press(&format!("{call}\r"));
         terminal.expect("OUTSIDE the fence?");
         terminal.answer("session");
-        if !offered {
-            terminal.answer("no");
-        }
+        terminal.answer("no");
         terminal.expect("{\"id\":1,\"reply\"");
         terminal.press("\x04");
         let (_, seen) = terminal.end();
-        assert_eq!(
-            seen.contains("yes, for this session"),
-            offered,
-            "{text:?}: {seen}"
-        );
-        assert_eq!(exists(&target), offered, "{text:?}: {seen}");
-        let _ = std::fs::remove_file(&target);
+        assert!(!seen.contains("yes, for this session"), "{text}: {seen}");
+        assert!(seen.contains("a yes holds for once"), "{text}: {seen}");
+        assert!(!exists(&target), "{text}: {seen}");
     }
+    // The twin.
+    let config = place.home().join(".config/ringfence");
+    std::fs::create_dir_all(&config).unwrap();
+    let asking = "[sandbox]\nallow_disable_sandbox = true\n";
+    std::fs::write(config.join("config.toml"), asking).unwrap();
+    let call = r#"{"command": ["uname", "-s"], "sandbox_permissions": "require_escalated"}"#;
+    let mut terminal = OnTerminal::start(&place, &["call", "shell", call]);
+    terminal.expect("OUTSIDE the fence?");
+    terminal.expect("yes, for this session");
+    terminal.answer("session");
+    let (_, seen) = terminal.end();
+    assert!(seen.contains("Linux"), "{seen}");
 }
 
 /// Where the session is the one command, that would say nothing more than a yes.

@@ -130,17 +130,20 @@ async fn another_command_is_asked_about() {
             exec("frobnicate", &json!({ "tty": true })),
         ),
         (
-            bash("frobnicate"),
+            bash("kubectl get pods"),
             (
                 "bash",
-                json!({ "command": "frobnicate", "dangerouslyDisableSandbox": true }),
+                json!({ "command": "kubectl get pods", "dangerouslyDisableSandbox": true }),
             ),
         ),
         (
-            shell(&["frobnicate"]),
+            shell(&["kubectl", "get", "pods"]),
             (
                 "shell",
-                json!({ "command": ["frobnicate"], "sandbox_permissions": "require_escalated" }),
+                json!({
+                    "command": ["kubectl", "get", "pods"],
+                    "sandbox_permissions": "require_escalated",
+                }),
             ),
         ),
     ];
@@ -160,22 +163,28 @@ async fn another_command_is_asked_about() {
 async fn outside_the_fence_only_one_literal_command_is_remembered() {
     let place = Place::new();
     for (text, again) in [
-        ("frobnicate a", 0),
-        ("frobnicate a; other", 1),
-        ("frobnicate a | other", 1),
-        ("frobnicate a &", 1),
-        ("X=1 frobnicate a", 1),
-        ("frobnicate $X", 1),
-        ("frobnicate $(other)", 1),
-        ("frobnicate $((x))", 1),
-        ("frobnicate *", 1),
-        ("frobnicate ~", 1),
-        ("frobnicate > f", 1),
-        ("frobnicate <<< x", 1),
-        ("timeout 5 frobnicate", 1),
-        ("bash -c 'frobnicate a'", 0),
-        ("bash -c 'frobnicate a; other'", 1),
+        ("uname -a", 0),
+        ("uname -a; other", 1),
+        ("uname -a | other", 1),
+        ("uname -a &", 1),
+        ("X=1 uname -a", 1),
+        ("uname $X", 1),
+        ("uname $(other)", 1),
+        ("uname $((x))", 1),
+        ("uname *", 1),
+        ("uname ~", 1),
+        ("uname > f", 1),
+        ("uname <<< x", 1),
+        ("timeout 5 uname", 1),
+        ("bash -c 'uname -a'", 0),
+        ("bash -c 'uname -a; other'", 1),
         ("f() { other; }; f", 1),
+        // What commands in the fence may change, or what runs what it finds there.
+        ("./deploy.sh", 1),
+        ("sh deploy.sh", 1),
+        ("make deploy", 1),
+        ("python3 -m deploy", 1),
+        ("frobnicate a", 1),
     ] {
         let (engine, approver) = open(&place);
         let call = (
@@ -185,4 +194,27 @@ async fn outside_the_fence_only_one_literal_command_is_remembered() {
         assert_eq!(asked_by(&engine, &approver, &call).await, 1, "{text}");
         assert_eq!(asked_by(&engine, &approver, &call).await, again, "{text}");
     }
+}
+
+/// What was approved was the program as it was then: rewritten in the fence, it is asked about.
+#[tokio::test]
+async fn a_program_that_was_rewritten_inside_is_asked_about() {
+    let place = Place::new();
+    let script = place.work().join("deploy.sh");
+    std::fs::write(&script, "#!/bin/sh\n").unwrap();
+    let (engine, approver) = open(&place);
+    let outside = |text: &str| {
+        let arguments = json!({ "command": text, "dangerouslyDisableSandbox": true });
+        ("bash", arguments)
+    };
+    let (deploy, look) = (outside("sh ./deploy.sh"), outside("uname -s"));
+    let marker = place.work().parent().unwrap().join("marker");
+    assert_eq!(asked_by(&engine, &approver, &deploy).await, 1);
+    assert_eq!(asked_by(&engine, &approver, &look).await, 1);
+    let rewrite = format!("echo ': > {}' > deploy.sh", marker.display());
+    let _ = asked_by(&engine, &approver, &bash(&rewrite)).await;
+    assert!(!std::fs::read_to_string(&script).unwrap().is_empty());
+    assert!(!marker.exists());
+    assert_eq!(asked_by(&engine, &approver, &deploy).await, 1);
+    assert_eq!(asked_by(&engine, &approver, &look).await, 0);
 }

@@ -7,6 +7,8 @@ mod connect;
 mod files;
 mod running;
 
+use std::borrow::Cow;
+
 use crate::action::{Action, FenceRequest, RunCommand};
 use crate::advice::Advice;
 use crate::classify::{self, Class, Classification};
@@ -21,7 +23,7 @@ use crate::ruleset::{RuleDecision, RuleSet};
 use crate::verdict::{Denial, DenialCode, Grounds, Judgement, Question, QuestionKind, Verdict};
 
 /// Everything that a verdict depends on besides the action.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Bench<'a> {
     /// Facts about the machine.
     pub ground: &'a Ground,
@@ -64,7 +66,11 @@ pub fn judge_advised(action: Action, bench: &Bench<'_>, advice: &Advice) -> Judg
 
 fn judge_by_rules(action: Action, bench: &Bench<'_>, advice: &Advice) -> Judgement {
     match action {
-        Action::RunCommand(command) => judge_command(command, bench, advice),
+        Action::RunCommand(command) => {
+            let ground = ground_of(&command, bench);
+            let ground = ground.as_ref();
+            judge_command(command, &Bench { ground, ..*bench }, advice)
+        }
         Action::ApplyPatch(patch) => files::judge_patch(patch, bench),
         Action::SearchFiles(search) => files::judge_search(search, bench),
         Action::Connect(connect) => connect::judge(connect, bench),
@@ -74,8 +80,29 @@ fn judge_by_rules(action: Action, bench: &Bench<'_>, advice: &Advice) -> Judgeme
     }
 }
 
+/// The ground that a command stands on: what is relative in it is so to its own folder.
+fn ground_of<'b>(command: &RunCommand, bench: &Bench<'b>) -> Cow<'b, Ground> {
+    if command.cwd == bench.ground.cwd {
+        return Cow::Borrowed(bench.ground);
+    }
+    Cow::Owned(Ground {
+        cwd: command.cwd.clone(),
+        ..bench.ground.clone()
+    })
+}
+
 /// Judges whether a command that the fence refused something may run again without it.
 pub fn judge_retry(action: Action, denied: Vec<String>, bench: &Bench<'_>) -> Verdict {
+    if let Action::RunCommand(command) = &action
+        && !bench.rules.held(bench.ground, &command.tool).is_empty()
+    {
+        return deny(
+            DenialCode::DeniedByRule,
+            "a rule denies paths, which only the fence holds: nothing runs again outside"
+                .to_owned(),
+            Some("grant inside what it needs, or run it yourself"),
+        );
+    }
     let because = "the fence refused something that the command needs".to_owned();
     let kind = QuestionKind::RetryUnfenced { denied };
     let unfenced = Confinement::Unfenced {
@@ -84,10 +111,17 @@ pub fn judge_retry(action: Action, denied: Vec<String>, bench: &Bench<'_>) -> Ve
     match bench.approval {
         ApprovalPolicy::OnFailure | ApprovalPolicy::UnlessTrusted => {
             let key = ApprovalKey::new(&kind, &action, &unfenced);
-            if bench.remembered.contains(&key) {
+            let once = match &action {
+                Action::RunCommand(command) => {
+                    leave::only_once(&action, &ground_of(command, bench))
+                }
+                _ => None,
+            };
+            if once.is_none() && bench.remembered.contains(&key) {
                 return Verdict::Allow(Permit::new(action, unfenced, Basis::Remembered));
             }
-            Verdict::Ask(Question::new(kind, because, action, unfenced))
+            let question = Question::new(kind, because, action, unfenced);
+            Verdict::Ask(question.only_once(once))
         }
         ApprovalPolicy::Never | ApprovalPolicy::OnRequest => Verdict::Deny(Denial {
             code: DenialCode::ApprovalNotPossible,
@@ -299,12 +333,14 @@ fn ask(
 ) -> Verdict {
     let leaves =
         bench.sandbox.mode.is_fenced() && matches!(confinement, Confinement::Unfenced { .. });
-    let covered = !leaves || leave::may_be_remembered(&command);
     let action = Action::RunCommand(command);
+    let once = leaves
+        .then(|| leave::only_once(&action, bench.ground))
+        .flatten();
     let remembered = bench
         .remembered
         .contains(&ApprovalKey::new(&kind, &action, &confinement));
-    if covered && remembered {
+    if once.is_none() && remembered {
         return Verdict::Allow(Permit::new(action, confinement, Basis::Remembered));
     }
     let grant = Grant {
@@ -315,11 +351,11 @@ fn ask(
         ..Grant::default()
     };
     let proposals = match &grounds.facts {
-        Some(facts) => propose(facts, bench.ground, &grant),
-        None => Vec::new(),
+        Some(facts) if once.is_none() => propose(facts, bench.ground, &grant),
+        _ => Vec::new(),
     };
     let question = Question::new(kind, grounds.because.clone(), action, confinement);
-    Verdict::Ask(question.proposing(proposals))
+    Verdict::Ask(question.proposing(proposals).only_once(once))
 }
 
 fn deny(code: DenialCode, reason: String, hint: Option<&str>) -> Verdict {

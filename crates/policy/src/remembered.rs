@@ -13,7 +13,6 @@ use sha2::{Digest, Sha256};
 use crate::action::{Action, FenceRequest, RunCommand};
 use crate::command_line::{CommandLine, Profile};
 use crate::facts::{self, CommandText, Facts};
-use crate::leave;
 use crate::permit::Confinement;
 use crate::verdict::{Question, QuestionKind};
 
@@ -46,16 +45,11 @@ impl Remembered {
 pub struct ApprovalKey([u8; 32]);
 
 impl ApprovalKey {
-    /// The key of a question, if a yes to it may hold for the session. One that leaves the fence
-    /// may only where it is about a single literal command.
+    /// The key of a question, if a yes to it may hold for the session.
     pub fn of(question: &Question) -> Option<Self> {
         let (action, bounds) = (question.action(), question.if_approved());
-        let leaves = matches!(bounds, Confinement::Unfenced { .. });
-        let compound = match action {
-            Action::RunCommand(command) => leaves && !leave::may_be_remembered(command),
-            _ => false,
-        };
-        (!compound).then(|| Self::new(question.kind(), action, bounds))
+        let kept = question.holds_once().is_none();
+        kept.then(|| Self::new(question.kind(), action, bounds))
     }
 
     pub(crate) fn new(kind: &QuestionKind, action: &Action, bounds: &Confinement) -> Self {

@@ -91,6 +91,7 @@ pub struct Question {
     action: Action,
     if_approved: Confinement,
     proposals: Vec<Proposal>,
+    only_once: Option<&'static str>,
 }
 
 impl Question {
@@ -106,6 +107,7 @@ impl Question {
             action,
             if_approved,
             proposals: Vec::new(),
+            only_once: None,
         }
     }
 
@@ -115,6 +117,20 @@ impl Question {
 
     pub(crate) fn withdraw_proposals(&mut self) {
         self.proposals.clear();
+    }
+
+    /// With the reason, if there is one, why a yes is not kept; whoever is asked reads it too.
+    pub(crate) fn only_once(mut self, why: Option<&'static str>) -> Self {
+        if let Some(why) = why {
+            self.because = format!("{}; a yes holds for once: {why}", self.because);
+        }
+        self.only_once = why;
+        self
+    }
+
+    /// Why a yes holds for once, and neither for the session nor as a rule.
+    pub fn holds_once(&self) -> Option<&'static str> {
+        self.only_once
     }
 
     /// Rules that a yes could be kept as, from narrow to broad.

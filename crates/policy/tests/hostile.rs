@@ -18,6 +18,7 @@ const FILES: &[(&str, &str)] = &[
     ("git.txt", include_str!("hostile/git.txt")),
     ("loss.txt", include_str!("hostile/loss.txt")),
     ("options.txt", include_str!("hostile/options.txt")),
+    ("splitting.txt", include_str!("hostile/splitting.txt")),
     ("variables.txt", include_str!("hostile/variables.txt")),
     ("zsh.txt", include_str!("hostile/zsh.txt")),
 ];
@@ -100,7 +101,7 @@ fn none_is_judged_read_only_or_safe() {
         rows.len(),
         wrong.join("\n")
     );
-    assert!(rows.len() >= 500, "only {} rows", rows.len());
+    assert!(rows.len() >= 650, "only {} rows", rows.len());
 }
 
 /// Losing work is worth a question under every policy that asks.

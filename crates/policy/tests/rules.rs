@@ -554,6 +554,81 @@ fn proposals_generalise_as_a_person_would() {
     }
 }
 
+/// A yes that leaves the fence is kept only for a program that runs nothing which commands in the
+/// fence may have changed since. What is proposed then is that command and no longer one.
+#[test]
+fn a_yes_outside_is_kept_for_what_nobody_inside_can_change() {
+    let unfenced = Grant {
+        fence: Fence::Unfenced,
+        ..Grant::default()
+    };
+    for command in [
+        "./deploy.sh",
+        "/home/me/work/deploy.sh",
+        "sh deploy.sh",
+        "bash -c ./deploy.sh",
+        "make deploy",
+        "npm run deploy",
+        "just deploy",
+        "cargo xtask",
+        "python3 -m deploy",
+        "python3 deploy.py",
+        "node deploy.js",
+        "docker compose up",
+        "docker build .",
+        "docker run image",
+        "docker ps --config ./c",
+        "kubectl get pods --kubeconfig=./c",
+        "kubectl get -f pods.yaml",
+        "kubectl apply -f x.yaml",
+        "git push pub main",
+        "git push ./pub",
+        "git fetch nested",
+        "git -C nested push",
+        "git pull",
+        "git commit -m x",
+        "curl -K conf",
+        "curl -o out https://example.com",
+        "curl -O https://example.com",
+        "curl -H @headers https://example.com",
+        "curl -H@headers https://example.com",
+        "curl file:./x",
+        "journalctl -u ./x",
+        "terraform apply",
+        "frobnicate",
+        "cp a /etc/b",
+        "cat f",
+    ] {
+        let found = propose(&facts(command), &ground(), &unfenced);
+        assert!(found.is_empty(), "{command}: {found:?}");
+    }
+    // The twins.
+    for command in [
+        "docker ps",
+        "docker ps -a",
+        "kubectl get pods -n web",
+        "systemctl restart nginx",
+        "curl -sS https://example.com/a",
+        "git push",
+        "git fetch --all",
+        "bash -c 'docker ps -a'",
+    ] {
+        let found = propose(&facts(command), &ground(), &unfenced);
+        let [proposal] = found.as_slice() else {
+            panic!("{command}: {found:?}");
+        };
+        let kept = set(&proposal.to_toml());
+        let leaves = |text: &str| {
+            let found = decide(&kept, text);
+            found.is_some_and(|found| found.grant.fence == Fence::Unfenced)
+        };
+        assert!(leaves(command), "{command}: {}", proposal.to_toml());
+        for longer in [" x", " --config ./c", " && ls"] {
+            assert!(!leaves(&format!("{command}{longer}")), "{command}{longer}");
+        }
+    }
+}
+
 /// A rule that leaves the fence covers one literal command. Everything else runs, or is asked about,
 /// as if the rule granted no more than running inside.
 #[test]

@@ -75,16 +75,26 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
+/// The exit code where there is no log.
+const NOTHING_TO_VERIFY: u8 = 3;
+
 fn verify(place: &audit::AuditPlace, as_json: bool) -> Result<ExitCode> {
     let report = audit::verify(place)?;
+    // Nothing says that there ever was a log: neither that it is whole nor that it was taken away.
+    let nothing = report.files.is_empty();
     if as_json {
         paint::line(&serde_json::to_string_pretty(&json!({
-            "intact": report.is_intact(),
+            "intact": (!nothing).then_some(report.is_intact()),
             "records": report.records(),
             "files": report.files,
         }))?);
     } else {
-        if report.is_intact() {
+        if nothing {
+            paint::line(&format!(
+                "nothing to verify: no log and no register of one in {}",
+                reveal::line(&place.dir.display().to_string())
+            ));
+        } else if report.is_intact() {
             paint::line(&format!(
                 "intact: {} records in {} files",
                 report.records(),
@@ -100,7 +110,9 @@ fn verify(place: &audit::AuditPlace, as_json: bool) -> Result<ExitCode> {
             paint::line(&format!("NOT INTACT: {file}{line}: {fault}"));
         }
     }
-    Ok(if report.is_intact() {
+    Ok(if nothing {
+        ExitCode::from(NOTHING_TO_VERIFY)
+    } else if report.is_intact() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

@@ -5,6 +5,7 @@ use super::{
     Class, Findings,
     part::Case,
     path::{Spread, spread},
+    table::{Options, Tool},
 };
 use crate::facts::{Piece, Word, options::Arguments};
 
@@ -12,26 +13,25 @@ const LOST: &str = "it throws work away that nothing brings back";
 
 /// Looks at the folder that git is run in. Only the repository at the top of the workspace has
 /// settings that the fence protects.
-pub(super) fn folder(case: &Case<'_>, findings: &mut Findings) {
+pub(super) fn folder(case: &Case<'_>, tool: &Tool, findings: &mut Findings) {
     let command = case.command;
-    let climbs = |word: &Word| word.text.contains("..");
+    let climbs = |word: &Word| word.known_text().contains("..");
     let here = spread(&Word::of("."), &command.directory, case.ground);
     let mut top = is_top(&here, case);
     top &= !command.directory.chains.iter().flatten().any(climbs);
-    let mut words = case.words[1..].iter();
-    while let Some(word) = words.next() {
-        let start = word.known_start();
-        if word.is("-C") {
-            let Some(folder) = words.next() else { break };
+    if let Options::Known(grammar) = tool.options {
+        let found = grammar.read(&case.words[1..]);
+        let named = found.options.iter().filter(|(name, _)| name == "-C");
+        for folder in named.filter_map(|(_, value)| value.as_ref()) {
             let there = spread(folder, &command.directory, case.ground);
             top &= folder.literal.is_some() && !climbs(folder) && is_top(&there, case);
-        } else if word.is("-c") || word.is("--git-dir") || word.is("--work-tree") {
-            words.next();
-        } else if !start.starts_with('-') {
-            break;
         }
     }
-    let signed = |word: &Word| word.text.contains("%G") || word.text.contains("%(signature");
+    let signed = |word: &Word| {
+        let (start, text) = (word.known_start(), word.known_text());
+        let format = start.starts_with("--format") || start.starts_with("--pretty");
+        (format && word.literal.is_none()) || text.contains("%G") || text.contains("%(signature")
+    };
     if case.words.iter().any(signed) {
         let why = "it checks signatures with another program";
         findings.add(Class::Unknown, case.text, why);

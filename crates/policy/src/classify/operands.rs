@@ -74,11 +74,15 @@ impl Case<'_> {
             Operands::ReadPlain => {
                 for word in operands {
                     self.read(word, findings);
-                    let start = word.known_start();
-                    if start.starts_with('@') || (start.is_empty() && word.literal.is_none()) {
-                        let why = "a word that begins with @ is a file of more options";
-                        findings.add(Class::Unknown, self.text, why);
-                    }
+                }
+                // Wherever it stands, also as the value of an option.
+                let more = |word: &Word| match word.known_start() {
+                    "" => word.literal.is_none(),
+                    start => start.starts_with('@') || word.several,
+                };
+                if self.words[1..].iter().any(more) {
+                    let why = "a word that begins with @ is a file of more options";
+                    findings.add(Class::Unknown, self.text, why);
                 }
             }
             Operands::Clock => self.clock(found, findings),
@@ -139,6 +143,10 @@ impl Case<'_> {
                     } else {
                         self.write(word, findings);
                     }
+                }
+                if operands.iter().any(|word| word.may_be_many()) {
+                    let why = "a word may be several files, of which the second is written";
+                    findings.add(Class::Unknown, self.text, why);
                 }
                 self.more(findings);
             }
@@ -354,8 +362,16 @@ impl Case<'_> {
                     } else {
                         starts.clone()
                     };
+                    let chooses = words.len() > starts.len() + 1;
                     for start in all {
-                        self.delete(start, true, findings);
+                        let place = spread(start, &self.command.directory, self.ground);
+                        let (class, why) = touch::deletion(&place, true, self.ground);
+                        let why = if chooses {
+                            why.replacen("it deletes ", "it deletes what it finds in ", 1)
+                        } else {
+                            why
+                        };
+                        findings.add(class, self.text, why);
                     }
                 }
                 "-fprint" | "-fprint0" | "-fls" | "-fprintf" => match words.get(index + 1) {

@@ -3,8 +3,9 @@
 //! Which variable is set must be known, or it might be one that names programs; a name with an
 //! index is evaluated, and so are the operands of comparisons in some shells.
 
+mod condition;
+
 use super::{
-    bash::tree::Text,
     command::Assignment,
     follow::program_name,
     options::{Arguments, Grammar, Style, may_be_option},
@@ -13,6 +14,7 @@ use super::{
     word::{Piece, Word},
 };
 use crate::shell::ShellKind;
+pub(super) use condition::compared;
 
 /// Whether the arguments of a builtin are assignments.
 pub(super) fn declares(name: &str) -> bool {
@@ -34,6 +36,7 @@ pub(super) fn look(walker: &mut Walker, index: usize) {
     let (words, given) = (command.words.clone(), command.assignments.clone());
     let arguments = &words[1..];
     match program_name(&words) {
+        "read" if walker.kind == ShellKind::Zsh => names(walker, read_by_zsh(arguments)),
         "read" => {
             let found = read("-r -s -e -a: -d: -i: -n: -N: -p: -t: -u:", arguments);
             names(walker, found.operands.iter().copied());
@@ -56,17 +59,7 @@ pub(super) fn look(walker: &mut Walker, index: usize) {
                 walker.numbers.evaluates_word(word);
             }
         }
-        "test" | "[" => {
-            operators(walker, arguments);
-            for pair in arguments.windows(2) {
-                if pair[0].is("-v") || pair[0].is("-R") {
-                    index_of(walker, &pair[1]);
-                }
-            }
-            if walker.kind == ShellKind::Sh {
-                comparisons(walker, arguments);
-            }
-        }
+        "test" | "[" => condition::tested(walker, arguments),
         "exit" | "return" | "break" | "continue" | "shift" if walker.kind != ShellKind::Bash => {
             for word in arguments {
                 walker.numbers.evaluates_word(word);
@@ -87,6 +80,23 @@ fn read<'w>(options: &'static str, arguments: &'w [Word]) -> Arguments<'w> {
         found.operands = arguments[found.rest..].iter().collect();
     }
     found
+}
+
+/// What zsh evaluates of the words of `read`: all but letters of options, and what `-d` is given.
+fn read_by_zsh(arguments: &[Word]) -> impl Iterator<Item = &Word> {
+    let mut words = arguments.iter();
+    std::iter::from_fn(move || {
+        loop {
+            let word = words.next()?;
+            let letters = word.literal().and_then(|word| word.strip_prefix('-'));
+            let plain = |letters: &str| letters.bytes().all(|b| b.is_ascii_alphanumeric());
+            match letters.filter(|letters| plain(letters)) {
+                Some(letters) if letters.ends_with('d') => _ = words.next(),
+                Some(_) => {}
+                None => return Some(word),
+            }
+        }
+    })
 }
 
 /// Variables that get a value which is not known.
@@ -129,50 +139,6 @@ fn plain_name(text: &str) -> Option<&str> {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         && (matches!(index, "@" | "*") || index.bytes().all(|b| b.is_ascii_digit()));
     plain.then_some(name)
-}
-
-/// `-v name`: an index in it is evaluated.
-fn index_of(walker: &mut Walker, word: &Word) {
-    walker.hidden(std::slice::from_ref(word));
-    if word.literal().and_then(plain_name).is_none() {
-        walker.doubtful(Obstacle::EvaluatedValue, &word.text);
-    }
-}
-
-/// Words of a test that may turn out to be its operators: `-v` evaluates an index.
-fn operators(walker: &mut Walker, arguments: &[Word]) {
-    for (at, word) in arguments.iter().enumerate() {
-        if word.literal.is_some() {
-            continue;
-        }
-        let next = arguments.get(at + 1).filter(|next| !next.is("]"));
-        let compared = next.is_none_or(|next| {
-            let sign = next.literal().unwrap_or_default();
-            is_comparison(sign)
-                || matches!(
-                    sign,
-                    "=" | "==" | "!=" | "<" | ">" | "-a" | "-o" | "-nt" | "-ot" | "-ef" | ")"
-                )
-        });
-        if (splits(word) || !compared) && may_be_option(word) {
-            // A number is no operator.
-            walker.numbers.evaluates_word(word);
-        }
-    }
-}
-
-/// Whether an expansion in a word stands outside of quotes, so that it may become several words.
-fn splits(word: &Word) -> bool {
-    let (mut quoted, mut letters) = (false, word.text.chars());
-    while let Some(next) = letters.next() {
-        match next {
-            '\\' => _ = letters.next(),
-            '"' => quoted = !quoted,
-            '$' | '`' | '*' | '?' | '[' if !quoted => return true,
-            _ => {}
-        }
-    }
-    false
 }
 
 fn printf(walker: &mut Walker, arguments: &[Word]) {
@@ -246,45 +212,4 @@ fn declared(walker: &mut Walker, arguments: &[Word], given: &[Assignment]) {
         walker.numbers.is_computed(plain);
         walker.facts.assignments.push(assignment);
     }
-}
-
-/// The operands of `[[ … ]]`: `-eq` and its like evaluate both sides, `-v` its index.
-pub(super) fn compared(walker: &mut Walker, texts: &[Text], words: &[Word]) {
-    for (at, word) in words.iter().enumerate() {
-        match word.literal() {
-            Some("-v" | "-R") => {
-                if let Some(name) = words.get(at + 1) {
-                    index_of(walker, name);
-                }
-            }
-            Some(sign) if is_comparison(sign) => {
-                let sides = [at.checked_sub(1), Some(at + 1)];
-                for side in sides.into_iter().flatten() {
-                    let Some(text) = texts.get(side) else {
-                        continue;
-                    };
-                    walker.hidden(&words[side..=side]);
-                    walker.numbers.evaluates_text(text);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Some of the shells that are called `sh` evaluate the operands of `[` as well.
-fn comparisons(walker: &mut Walker, words: &[Word]) {
-    for (at, word) in words.iter().enumerate() {
-        if !word.literal().is_some_and(is_comparison) {
-            continue;
-        }
-        let sides = [at.checked_sub(1), Some(at + 1)];
-        for side in sides.into_iter().flatten().filter_map(|at| words.get(at)) {
-            walker.numbers.evaluates_word(side);
-        }
-    }
-}
-
-fn is_comparison(sign: &str) -> bool {
-    matches!(sign, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")
 }

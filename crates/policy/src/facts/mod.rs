@@ -137,7 +137,12 @@ fn of_argv(argv: &[String]) -> Facts {
 }
 
 fn finish(mut walker: walk::Walker) -> Facts {
-    for part in walker.numbers.doubts(&walker.facts.functions) {
+    let is_zsh = |command: &SimpleCommand| {
+        let program = command.program();
+        program.is_some_and(|program| base_name(program).ends_with("zsh"))
+    };
+    let zsh = walker.kind == ShellKind::Zsh || walker.facts.commands.iter().any(is_zsh);
+    for part in walker.numbers.doubts(&walker.facts.functions, zsh) {
         walker.doubtful(Obstacle::EvaluatedValue, &part);
     }
     let mut facts = walker.facts;

@@ -4,13 +4,16 @@
 //! may hold a command: `x='a[$(command)]'; echo $((x))`. An expression is harmless only if all that
 //! it names are numbers by everything that the text gives them.
 
+mod printed;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    bash::tree::{Body, Evaluated, Inner, Script, Text},
+    bash::tree::{Evaluated, Text},
     command::Function,
     word::{Piece, Word},
 };
+use printed::printed_number;
 
 /// Parameters that the shell itself keeps as numbers.
 const KEPT: &[&str] = &[
@@ -27,6 +30,32 @@ const KEPT: &[&str] = &[
     "UID",
     "EUID",
     "OPTIND",
+];
+
+/// Variables that hold numbers by themselves: what they are given is evaluated.
+const INTEGERS: &[&str] = &[
+    "BASHPID", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM",
+];
+
+/// The ones of Zsh besides.
+const INTEGERS_OF_ZSH: &[&str] = &[
+    "COLUMNS",
+    "EGID",
+    "ERRNO",
+    "EUID",
+    "FUNCNEST",
+    "GID",
+    "HISTSIZE",
+    "KEYTIMEOUT",
+    "LINES",
+    "LISTMAX",
+    "MAILCHECK",
+    "SAVEHIST",
+    "SHLVL",
+    "TRY_BLOCK_ERROR",
+    "TRY_BLOCK_INTERRUPT",
+    "UID",
+    "ZLE_RPROMPT_INDENT",
 ];
 
 /// How many variables a value is followed through.
@@ -78,7 +107,7 @@ impl Numbers {
             Evaluated::Printed(script) => printed_number(script),
             Evaluated::Computed => None,
         };
-        self.evaluated.push((basis, part.to_owned()));
+        self.evaluated.push((basis, shortened(part)));
     }
 
     /// Notes that a word is evaluated as an expression.
@@ -97,16 +126,17 @@ impl Numbers {
             };
             basis = basis.zip(part).map(|(a, b)| a.and(b));
         }
-        self.evaluated.push((basis, word.text.clone()));
+        self.evaluated.push((basis, shortened(&word.text)));
     }
 
     /// Notes that a word of `[[ … ]]` is evaluated as an expression.
     pub(super) fn evaluates_text(&mut self, text: &Text) {
         if let Some(value) = text.word.literal() {
             let basis = self.expression(value);
-            self.evaluated.push((basis, text.word.text.clone()));
+            self.evaluated.push((basis, shortened(&text.word.text)));
         } else {
-            self.evaluated.push((basis(text), text.word.text.clone()));
+            self.evaluated
+                .push((basis(text), shortened(&text.word.text)));
         }
     }
 
@@ -148,9 +178,19 @@ impl Numbers {
         }
     }
 
-    /// The parts whose evaluation may run something.
-    pub(super) fn doubts(&self, functions: &[Function]) -> Vec<String> {
+    /// The parts whose evaluation may run something, in a text of which Zsh reads a part or not.
+    pub(super) fn doubts(&self, functions: &[Function], zsh: bool) -> Vec<String> {
         let mut doubts = Vec::new();
+        let of_zsh = INTEGERS_OF_ZSH.iter().filter(|_| zsh);
+        for name in INTEGERS.iter().chain(of_zsh) {
+            let sure = self.given.get(*name).is_none_or(|all| {
+                let numbers = |basis| self.is_number(basis, functions, &mut BTreeSet::new());
+                all.as_ref().is_some_and(|all| all.iter().all(numbers))
+            });
+            if !sure && doubts.len() < 8 {
+                doubts.push((*name).to_owned());
+            }
+        }
         for (basis, part) in &self.evaluated {
             let sure = basis
                 .as_ref()
@@ -234,6 +274,11 @@ fn basis(text: &Text) -> Option<Basis> {
     Some(basis)
 }
 
+/// As much of a part as is shown of it: an expression names it once per variable.
+fn shortened(part: &str) -> String {
+    part.chars().take(80).collect()
+}
+
 fn is_number(value: &str) -> bool {
     let digits = value.strip_prefix(['+', '-']).unwrap_or(value);
     digits.bytes().all(|b| b.is_ascii_digit())
@@ -242,57 +287,4 @@ fn is_number(value: &str) -> bool {
 fn is_range(text: &str) -> bool {
     text.chars()
         .all(|c| c.is_ascii_digit() || "{}.-".contains(c))
-}
-
-/// What it takes for a script to print a number: the program that prints it is the one of its name.
-fn printed_number(inner: &Inner) -> Option<Basis> {
-    let program = last_program(&inner.script)?;
-    let words: Option<Vec<&str>> = program.iter().map(|text| text.word.literal()).collect();
-    let words = words?;
-    let prints = match words.as_slice() {
-        ["date", format] => is_date_in_digits(format),
-        ["wc", "-l" | "-c" | "-w" | "-m"]
-        | ["nproc"]
-        | ["id", "-u" | "-g"]
-        | ["git", "rev-list", "--count", _] => true,
-        ["seq", all @ ..] => !all.is_empty() && all.iter().all(|word| is_number(word)),
-        ["grep", options, _] | ["grep", options, _, _] => {
-            let letters = options.strip_prefix('-').unwrap_or_default();
-            letters.contains('c') && letters.chars().all(|c| "cEFivwx".contains(c))
-        }
-        _ => false,
-    };
-    prints.then(|| Basis {
-        variables: Vec::new(),
-        programs: vec![words[0].to_owned()],
-    })
-}
-
-/// `+%s` and other formats that print nothing but digits.
-fn is_date_in_digits(format: &str) -> bool {
-    let mut letters = format.strip_prefix('+').unwrap_or_default().chars();
-    let mut any = false;
-    while let Some(next) = letters.next() {
-        let kind = match (next, letters.next()) {
-            ('%', Some(width)) if width.is_ascii_digit() => letters.next(),
-            ('%', kind) => kind,
-            _ => return false,
-        };
-        any = true;
-        if !kind.is_some_and(|kind| "sNYmdHMSjuwy".contains(kind)) {
-            return false;
-        }
-    }
-    any
-}
-
-/// The words of the program whose output is that of the script.
-fn last_program(script: &Script) -> Option<&[Text]> {
-    let [statement] = script.statements.as_slice() else {
-        return None;
-    };
-    match &statement.stages.last()?.body {
-        Body::Simple { assignments, words } if assignments.is_empty() => Some(words),
-        _ => None,
-    }
 }

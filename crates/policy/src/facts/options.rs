@@ -5,10 +5,16 @@
 
 use super::word::{Piece, Word};
 
-/// The options a program knows, written as words: `-a`, `-n:` (takes a value, attached or next),
-/// `-i?` (takes a value only when attached), `--all`, `--lines=` (takes a value, attached or
-/// next), `--color=?` (takes a value only when attached), `-name:` for single-dash long options of
-/// programs that have them.
+/// The options a program knows, written as words:
+///
+/// | entry | value |
+/// |---|---|
+/// | `-a`, `--all` | none |
+/// | `-n:`, `--lines=`, `-name:` | attached or the next word |
+/// | `-i?`, `--color=?` | if one is attached |
+/// | `--format=!` | attached; without it the option is none |
+/// | `-L.` | the next word, or attached after `=`; whatever else is attached is not known |
+/// | `-z#` | a number, attached up to the end of the word or the next word |
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grammar {
     pub(crate) options: &'static str,
@@ -22,7 +28,7 @@ pub(crate) enum Style {
     Gnu,
     /// POSIX: the first operand ends the options.
     Posix,
-    /// Single-dash words are options as a whole (`find`, `java`, `go`).
+    /// Single-dash words are options as a whole, never bundles (`find`, `xxd`, `go`).
     Words,
 }
 
@@ -33,7 +39,7 @@ pub(crate) struct Arguments<'w> {
     pub(crate) operands: Vec<&'w Word>,
     /// The options that the grammar doesn't know.
     pub(crate) unknown: Vec<&'w Word>,
-    /// A computed word that may turn out to be an option.
+    /// A computed word that may turn out to be an option, or to hold one.
     pub(crate) open: bool,
     /// With [`Style::Posix`]: where the first operand stands.
     pub(crate) rest: usize,
@@ -59,23 +65,34 @@ impl Arguments<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
+    /// A value, attached or next.
     Value,
+    /// A value if it is attached.
     Attached,
+    /// A value, which must be attached.
+    Bound,
+    /// A value, which is the next word.
+    Next,
+    /// A number, attached or next; nothing else may be attached.
+    Number,
 }
+
+/// A bundle of more letters than this is none that anybody writes.
+const MAX_BUNDLE: usize = 32;
 
 impl Grammar {
     fn takes(&self, name: &str) -> Option<Takes> {
-        self.options.split_ascii_whitespace().find_map(|entry| {
-            let (entry, takes) = if let Some(entry) = entry.strip_suffix("=?") {
-                (entry, Takes::Attached)
-            } else if let Some(entry) = entry.strip_suffix('?') {
-                (entry, Takes::Attached)
-            } else if let Some(entry) = entry.strip_suffix([':', '=']) {
-                (entry, Takes::Value)
-            } else {
-                (entry, Takes::Nothing)
-            };
-            (entry == name).then_some(takes)
+        let mut entries = self.options.split_ascii_whitespace();
+        entries.find_map(|entry| {
+            let (known, sign) = parts(entry);
+            (known == name).then_some(match sign {
+                "" => Takes::Nothing,
+                ":" | "=" => Takes::Value,
+                "?" | "=?" => Takes::Attached,
+                "#" => Takes::Number,
+                "." => Takes::Next,
+                _ => Takes::Bound,
+            })
         })
     }
 
@@ -104,9 +121,18 @@ impl Grammar {
                 found.rest = at;
                 return found;
             }
+            found.open |= word.several;
             let next = words.get(at);
             match self.option(word, next, &mut found.options) {
-                Some(true) => at += 1,
+                Some(true) => {
+                    at += 1;
+                    found.open |= self.style != Style::Words && next.is_some_and(looks_like_option);
+                    // What is more than one word is a value and operands.
+                    if let Some(value) = next.filter(|next| next.may_be_many()) {
+                        found.open |= may_be_option(value);
+                        found.operands.push(value);
+                    }
+                }
                 Some(false) => {}
                 None => found.unknown.push(word),
             }
@@ -114,7 +140,6 @@ impl Grammar {
         found
     }
 
-    #[allow(clippy::match_same_arms, reason = "the arms are tried in order")]
     /// Reads one option word; whether it took the next word, or nothing if it isn't known.
     fn option(
         &self,
@@ -123,49 +148,92 @@ impl Grammar {
         found: &mut Vec<(String, Option<Word>)>,
     ) -> Option<bool> {
         let start = word.known_start();
-        if start.starts_with("--") || self.style == Style::Words {
-            let (name, attached) = match start.split_once('=') {
-                Some((name, value)) => (name, Some(tail(word, name.len() + 1, value))),
-                None if word.literal.is_some() => (start, None),
-                None => return None,
-            };
-            return match (self.takes(name)?, attached) {
-                (Takes::Nothing, Some(_)) => None,
-                (Takes::Value, None) => {
-                    found.push((name.to_owned(), Some(next?.clone())));
-                    Some(true)
-                }
-                (_, attached) => {
-                    found.push((name.to_owned(), attached));
-                    Some(false)
-                }
-            };
+        if !start.starts_with("--") && self.style != Style::Words {
+            return self.bundle(word, next, found);
         }
-        let letters: Vec<char> = start.chars().skip(1).collect();
-        for (index, letter) in letters.iter().enumerate() {
+        let (name, attached) = match start.split_once('=') {
+            Some((name, value)) => (name, Some(tail(word, name.len() + 1, value))),
+            None if word.literal.is_some() => (start, None),
+            None => return None,
+        };
+        match (self.takes(name), attached) {
+            // `-l16`
+            (None, None) => {
+                let number = start.get(2..).filter(|number| is_number(number))?;
+                let name = start.get(..2)?;
+                let numeric = self.takes(name)? == Takes::Number;
+                numeric.then(|| found.push((name.to_owned(), Some(Word::of(number)))))?;
+                Some(false)
+            }
+            (None | Some(Takes::Nothing), Some(_)) | (Some(Takes::Bound), None) => None,
+            (Some(Takes::Value | Takes::Number | Takes::Next), None) => {
+                found.push((name.to_owned(), Some(next?.clone())));
+                Some(true)
+            }
+            (_, attached) => {
+                found.push((name.to_owned(), attached));
+                Some(false)
+            }
+        }
+    }
+
+    /// Reads a word of options that are one letter each, of which the last may have a value.
+    fn bundle(
+        &self,
+        word: &Word,
+        next: Option<&Word>,
+        found: &mut Vec<(String, Option<Word>)>,
+    ) -> Option<bool> {
+        let start = word.known_start();
+        for (index, (at, letter)) in start.char_indices().skip(1).enumerate() {
+            if index == MAX_BUNDLE {
+                return None;
+            }
             let name = format!("-{letter}");
-            let last = index + 1 == letters.len();
-            let skip = 1 + letters[..=index]
-                .iter()
-                .map(|l| l.len_utf8())
-                .sum::<usize>();
-            match self.takes(&name)? {
-                Takes::Nothing if last && word.literal.is_none() => return None,
-                Takes::Nothing => found.push((name, None)),
-                Takes::Value | Takes::Attached if !last || word.literal.is_none() => {
-                    let value = tail(word, skip, &start[skip..]);
+            let rest = &start[at + letter.len_utf8()..];
+            let value = !rest.is_empty() || word.literal.is_none();
+            let value = value.then(|| tail(word, start.len() - rest.len(), rest));
+            match (self.takes(&name)?, value) {
+                (Takes::Nothing, Some(_)) if rest.is_empty() => return None,
+                (Takes::Nothing, _) | (Takes::Attached, None) => found.push((name, None)),
+                (Takes::Number, Some(value)) if !value.literal().is_some_and(is_number) => {
+                    return None;
+                }
+                (Takes::Next, Some(_)) if !rest.starts_with('=') => return None,
+                (_, Some(value)) => {
                     found.push((name, Some(value)));
                     return Some(false);
                 }
-                Takes::Value => {
+                (Takes::Bound, None) => return None,
+                (Takes::Value | Takes::Number | Takes::Next, None) => {
                     found.push((name, Some(next?.clone())));
                     return Some(true);
                 }
-                Takes::Attached => found.push((name, None)),
             }
         }
         Some(false)
     }
+}
+
+/// An entry of a grammar: the option, and what says that it takes a value.
+pub(crate) fn parts(entry: &str) -> (&str, &str) {
+    let least = 2.min(entry.len());
+    let option = entry[least..].trim_end_matches([':', '=', '?', '!', '#', '.']);
+    let option = &entry[..least + option.len()];
+    entry.split_at(option.len())
+}
+
+/// Whether a word that was taken for a value is an option to a program that takes none there: so
+/// that a wrong entry does not hide one, it is read both ways.
+fn looks_like_option(word: &Word) -> bool {
+    let mut letters = word.known_start().bytes();
+    let dash = letters.next() == Some(b'-');
+    let name = letters.next();
+    dash && name.is_some_and(|letter| letter == b'-' || letter.is_ascii_alphabetic())
+}
+
+fn is_number(value: &str) -> bool {
+    !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// The part of a word from a byte of its known start on.
@@ -179,13 +247,17 @@ fn tail(word: &Word, from: usize, known: &str) -> Word {
         pieces.remove(0);
     }
     let text = word.text.get(from..).unwrap_or(&word.text).to_owned();
-    Word::from_pieces(text, pieces)
+    Word::from_pieces(text, pieces).splitting(word.several)
 }
 
-/// Whether a word that is not literal may become an option when it is expanded.
+/// Whether a word that is not literal may become an option when it is expanded, or hold one: what is
+/// split begins new words.
 pub(crate) fn may_be_option(word: &Word) -> bool {
-    word.literal.is_none()
-        && match word.pieces.first() {
+    if word.literal.is_some() {
+        return false;
+    }
+    word.several
+        || match word.pieces.first() {
             Some(Piece::Text(start)) => start.starts_with('-') || start.is_empty(),
             // Numbers that the shell keeps.
             Some(Piece::Parameter { name, values }) if values.is_empty() => {

@@ -15,6 +15,10 @@ pub struct Word {
     /// The pieces of a word that is not literal; empty for a literal one.
     #[serde(skip)]
     pub pieces: Vec<Piece>,
+    /// Whether the shell may make any number of any words of it: an expansion outside of quotes is
+    /// split, and `"$@"` is one word per parameter.
+    #[serde(skip)]
+    pub several: bool,
 }
 
 /// Stands for the home folder in a value that a variable is supposed to have.
@@ -55,6 +59,18 @@ pub enum Piece {
     Supplied,
 }
 
+impl Piece {
+    /// Whether it is split where it is not quoted. Numbers that the shell keeps are not.
+    pub(crate) fn may_be_split(&self) -> bool {
+        match self {
+            Self::Parameter { name, .. } => !matches!(name.as_str(), "#" | "?" | "$" | "!" | "-"),
+            Self::Choice(words) => words.iter().any(|word| word.several),
+            Self::Command => true,
+            _ => false,
+        }
+    }
+}
+
 impl Word {
     /// A word whose value is its text.
     pub fn of(value: impl Into<String>) -> Self {
@@ -63,10 +79,12 @@ impl Word {
             text: value.clone(),
             literal: Some(value),
             pieces: Vec::new(),
+            several: false,
         }
     }
 
-    /// A word made of pieces; literal if they are all text.
+    /// A word made of pieces; literal if they are all text. What is computed in it counts as not
+    /// quoted.
     pub fn from_pieces(text: String, pieces: Vec<Piece>) -> Self {
         if pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) {
             let mut value = String::new();
@@ -79,15 +97,40 @@ impl Word {
                 text,
                 literal: Some(value),
                 pieces: Vec::new(),
+                several: false,
             };
         }
         let mut pieces = pieces;
         pieces.retain(|piece| !matches!(piece, Piece::Text(part) if part.is_empty()));
+        let several = pieces.iter().any(Piece::may_be_split);
         Self {
             text,
             literal: None,
             pieces,
+            several,
         }
+    }
+
+    /// The same word, of which it is known whether it is split.
+    pub(crate) fn splitting(mut self, several: bool) -> Self {
+        self.several = several && self.literal.is_none();
+        self
+    }
+
+    /// Whether the shell may make several words of it, if only by the names of files.
+    pub(crate) fn may_be_many(&self) -> bool {
+        let many =
+            |piece: &Piece| matches!(piece, Piece::Glob(_) | Piece::Choice(_) | Piece::Sequence);
+        self.several || self.pieces.iter().any(many)
+    }
+
+    /// What is known of the value: the value, or the text that stands in it.
+    pub(crate) fn known_text(&self) -> String {
+        let texts = self.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => text.as_str(),
+            _ => "",
+        });
+        self.literal.clone().unwrap_or_else(|| texts.collect())
     }
 
     /// The value, if the text alone decides it.
@@ -132,7 +175,7 @@ impl Word {
             let mut pieces = self.pieces[..at].to_vec();
             pieces.extend_from_slice(middle);
             pieces.extend_from_slice(&self.pieces[at + 1..]);
-            Self::from_pieces(self.text.clone(), pieces)
+            Self::from_pieces(self.text.clone(), pieces).splitting(self.several)
         };
         let mut all: Vec<Vec<Self>> = Vec::new();
         match &self.pieces[at] {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::command_line::CommandLine;
 use crate::permissions::Network;
+use crate::rule::Layer;
 use crate::settle::{Answer, settle};
 
 const READ_ONLY: &str = "ls -la";
@@ -148,6 +149,119 @@ fn a_refusal_of_the_fence_is_asked_about_where_the_table_says_so() {
         let bench = setting.bench(approval, Escalation::Off);
         let verdict = judge_retry(command(SAFE, FenceRequest::Stay), vec!["x".into()], &bench);
         assert_eq!(outcome(&verdict), expected, "{approval}");
+    }
+}
+
+/// A command is judged where it runs, and not where the harness does.
+#[test]
+fn the_folder_of_a_command_counts() {
+    let setting = Setting::new(SandboxMode::WorkspaceWrite);
+    let class = |text: &str, folder: &str| {
+        let Action::RunCommand(mut command) = command(text, FenceRequest::Stay) else {
+            panic!("a command")
+        };
+        command.cwd = folder.into();
+        let bench = setting.bench(ApprovalPolicy::Never, Escalation::Off);
+        judge(Action::RunCommand(command), &bench).grounds.class
+    };
+    for (text, folder, expected) in [
+        ("git status", "/work/project", Class::ReadOnly),
+        ("git status", "/work/project/nested", Class::Unknown),
+        ("cat id_rsa", "/home/user/.ssh", Class::Suspicious),
+        ("cat id_rsa", "/work/project", Class::ReadOnly),
+        ("rm -rf user", "/home", Class::Dangerous),
+    ] {
+        assert_eq!(class(text, folder), Some(expected), "{text} in {folder}");
+    }
+}
+
+/// A yes that leaves the fence is kept for what it was given for, and no longer than that.
+#[test]
+fn what_is_kept_outside_depends_on_where_it_runs() {
+    for (text, folder, path, home, kept) in [
+        ("git push", "/work/project", "/usr/bin", "/home/user", true),
+        (
+            "git push",
+            "/work/project/nested",
+            "/usr/bin",
+            "/home/user",
+            false,
+        ),
+        (
+            "docker ps",
+            "/work/project/nested",
+            "/usr/bin",
+            "/home/user",
+            true,
+        ),
+        (
+            "docker ps",
+            "/work/project",
+            "/usr/bin:/work/project/bin",
+            "/home/user",
+            false,
+        ),
+        (
+            "docker ps",
+            "/work/project",
+            "/usr/bin:.",
+            "/home/user",
+            false,
+        ),
+        (
+            "docker ps",
+            "/work/project",
+            "/usr/bin",
+            "/work/project/home",
+            false,
+        ),
+        (
+            "./deploy.sh",
+            "/work/project",
+            "/usr/bin",
+            "/home/user",
+            false,
+        ),
+    ] {
+        let mut setting = Setting::new(SandboxMode::WorkspaceWrite);
+        setting.ground.home = Some(home.into());
+        let Action::RunCommand(mut command) = command(text, FenceRequest::Leave) else {
+            panic!("a command")
+        };
+        command.cwd = folder.into();
+        command.environment.insert("PATH".into(), path.into());
+        let bench = setting.bench(ApprovalPolicy::OnFailure, Escalation::Askable);
+        let Verdict::Ask(question) = judge(Action::RunCommand(command), &bench).verdict else {
+            panic!("not asked")
+        };
+        assert_eq!(
+            ApprovalKey::of(&question).is_some(),
+            kept,
+            "{text} {folder} {path}"
+        );
+        assert_eq!(
+            !question.because().contains("holds for once"),
+            kept,
+            "{text}"
+        );
+        assert!(kept || question.proposals().is_empty(), "{text}");
+    }
+}
+
+/// Only the fence holds what a rule says about a path: nothing that it refused is tried outside.
+#[test]
+fn what_a_rule_denies_is_not_offered_outside() {
+    for (rule, expected) in [
+        ("path = \"secrets\"\naccess = \"read\"", "deny"),
+        ("path = \"notes\"\naccess = \"write\"", "deny"),
+        ("prefix = [\"frob\"]", "ask-open"),
+    ] {
+        let mut setting = Setting::new(SandboxMode::WorkspaceWrite);
+        let text = format!("[[rule]]\n{rule}\ndecision = \"deny\"\n");
+        setting.rules = RuleSet::parse(Layer::User, "rules.toml", &text).unwrap();
+        let bench = setting.bench(ApprovalPolicy::OnFailure, Escalation::Off);
+        let verdict = judge_retry(command(SAFE, FenceRequest::Stay), vec!["x".into()], &bench);
+        assert_eq!(outcome(&verdict), expected, "{rule}");
     }
 }
 

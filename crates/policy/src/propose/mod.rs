@@ -17,7 +17,7 @@ use crate::{
     host::Protocol,
     rule::{
         Access, Decision, Grant, HostPattern, Hosts, Layer, PathPattern, Prefix, Rule, Selector,
-        Source,
+        Source, TextPattern,
     },
 };
 use width::widths;
@@ -46,6 +46,7 @@ impl Proposal {
     pub fn summary(&self) -> String {
         let parts = self.rules.iter().map(|rule| match &rule.selector {
             Selector::Prefix(prefix) => format!("commands that begin with `{prefix}`"),
+            Selector::Text(TextPattern::Glob(text)) => format!("`{text}`"),
             _ => rule.subject(),
         });
         let mut line = format!("allow {}", parts.collect::<Vec<_>>().join(", and "));
@@ -87,8 +88,8 @@ pub fn propose(facts: &Facts, ground: &Ground, grant: &Grant) -> Vec<Proposal> {
     if classify::class_of_the_rest(facts, ground) > Class::Safe {
         return Vec::new();
     }
-    if grant.fence == crate::rule::Fence::Unfenced && !crate::leave::covers(facts) {
-        return Vec::new();
+    if grant.fence == crate::rule::Fence::Unfenced {
+        return exactly(facts, ground, grant).into_iter().collect();
     }
     let parts = parts_to_allow(facts, ground);
     let Some(paths) = path_rules(facts, ground) else {
@@ -121,6 +122,18 @@ pub fn propose(facts: &Facts, ground: &Ground, grant: &Grant) -> Vec<Proposal> {
         }
     }
     proposals
+}
+
+/// Outside the fence a rule names one command, whole: what a longer one does nobody was asked.
+fn exactly(facts: &Facts, ground: &Ground, grant: &Grant) -> Option<Proposal> {
+    let command = facts
+        .one_literal_command()
+        .filter(|_| crate::leave::not_kept(facts, ground).is_none())?;
+    let pattern = TextPattern::Glob(canonical_command(command));
+    let fixed = pattern.is_fixed();
+    fixed.then(|| Proposal {
+        rules: vec![allowing(Selector::Text(pattern), grant)],
+    })
 }
 
 /// The commands that would still be asked about: not those that only look, nor wrappers that add

@@ -13,6 +13,15 @@ printf 'HOME[$(touch ../m)]\n' > p1
 printf '%s\n' '-v HOME[$(touch${IFS}../m)]' > p2
 printf '%s\n' '-v PATH /home/u/work/bin' > p3
 printf '%s\n' '-vPATH' > p4
+# Values that are more than one word once they are split.
+printf 'f -delete\n' > fdel2
+printf '1 -o ../m\n' > fo
+printf 'f -o ../m\n' > fo2
+printf '%%H --output=../m\n' > fout2
+printf 'f names\n' > two
+printf '5 ./evil\n' > five
+printf 'a\n' > in1
+printf 'b\n' > in2
 printf 'touch ../m\n' | base64 > b64
 printf '.TH X 1\n.SH NAME\nx\n.pso touch /home/u/m\n.sy touch /home/u/m\n' > evil.1
 printf 'open("/home/u/m","w")\n' > lib/planted.py

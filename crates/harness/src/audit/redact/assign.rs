@@ -24,7 +24,9 @@ pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
         let separator = at + step;
         at = separator + 1;
         if let Some(span) = value_after(text, separator) {
-            at = at.max(span.end);
+            // `s/TOKEN=.*/TOKEN="x"/`: the value ends with the next assignment.
+            let another = text[span.clone()].ends_with('=') && span.end > at;
+            at = at.max(span.end - usize::from(another));
             spans.push(span);
         }
     }
@@ -36,7 +38,9 @@ fn value_after(text: &str, separator: usize) -> Option<Span> {
     let name = name_before(text, separator)?;
     let name_text = &text[name.clone()];
     let header = colon && HEADERS.contains(&name_text.to_ascii_lowercase().as_str());
-    if !header && !names::is_secret(name_text) {
+    // `-o user=u,pass=x`
+    let listed = name_text == "pass" && name.start > 0 && bytes[name.start - 1] == b',';
+    if !header && !listed && !names::is_secret(name_text) {
         return None;
     }
     let mut start = separator + 1;
@@ -61,7 +65,11 @@ fn value_after(text: &str, separator: usize) -> Option<Span> {
     if colon {
         // `image:tag` and `host:port` are not assignments; `-H 'X-Api-Key:abc'` is one.
         let joined = blanks == 0 && !matches!(bytes.get(start), Some(b'"' | b'\''));
-        if joined && !header && !matches!(opened, None | Some(b'"' | b'\'')) {
+        let apart = match opened {
+            Some(b'/') => name.start < 2 || bytes[name.start - 2].is_ascii_whitespace(),
+            opened => matches!(opened, None | Some(b'"' | b'\'' | b' ')),
+        };
+        if joined && !header && !apart {
             return None;
         }
     } else if blanks > 0 && !spaced {
@@ -106,11 +114,20 @@ fn value(text: &str, start: usize, opened: Option<u8>) -> Option<Span> {
         let length = text[from..].find("\\\"").unwrap_or(text.len() - from);
         return Some(from..from + length);
     }
+    // `$'…'`, and `$(echo …)`, which is the same in more words.
+    let rest = &text[start..];
+    if rest.starts_with("$'") || rest.starts_with("$\"") {
+        return Some(start + 2..closing(bytes, start + 2, bytes[start + 1]));
+    }
+    if rest.starts_with("$(") && super::prints_text(&rest[2..]) {
+        let length = rest.find(')').unwrap_or(rest.len());
+        return Some(start + 2..start + length);
+    }
     let quote = *bytes.get(start)?;
     if matches!(quote, b'"' | b'\'') && opened != Some(quote) || quote == b'"' {
         start += 1;
         let end = closing(bytes, start, quote);
-        return Some(start..end);
+        return Some(start..joined(bytes, end));
     }
     if text[start..].starts_with("$(") {
         return None;
@@ -164,6 +181,20 @@ fn header_value(text: &str, start: usize, opened: Option<u8>) -> Span {
     } else {
         secret..end
     }
+}
+
+/// The end of a value that goes on behind its quotes: `"a"'b'c`.
+fn joined(bytes: &[u8], end: usize) -> usize {
+    let mut end = end;
+    while let Some(next @ (b'"' | b'\'')) = bytes.get(end + 1) {
+        let closed = closing(bytes, end + 2, *next);
+        // What is not closed again began before.
+        if closed >= bytes.len() {
+            break;
+        }
+        end = closed;
+    }
+    end
 }
 
 fn closing(bytes: &[u8], start: usize, quote: u8) -> usize {

@@ -7,7 +7,7 @@
 
 use super::programs::{READERS, ROWS, Takes, is_known};
 use super::words::{Word, unquoted};
-use super::{Span, is_reference, names};
+use super::{Span, is_reference, spoken};
 
 /// Finds secrets; reports the word and the part of it.
 pub(super) fn find(words: &[Word<'_>], mut report: impl FnMut(usize, Span)) {
@@ -20,9 +20,9 @@ pub(super) fn find(words: &[Word<'_>], mut report: impl FnMut(usize, Span)) {
             words: &words[start..end],
             first: start,
         };
-        command.named(&mut report);
+        spoken::find(&command, &mut report);
         command.placed(&mut report);
-        if command.reads_a_secret() {
+        if command.reads_a_secret() || spoken::reads_into_a_secret(&command) {
             command.here_string(&mut report);
             if let Some(producer) = &producer {
                 producer.printed(&mut report);
@@ -36,14 +36,14 @@ pub(super) fn find(words: &[Word<'_>], mut report: impl FnMut(usize, Span)) {
 
 /// The words between two operators.
 #[derive(Clone, Copy)]
-struct Command<'w, 't> {
-    words: &'w [Word<'t>],
+pub(super) struct Command<'w, 't> {
+    pub(super) words: &'w [Word<'t>],
     /// The place of the first among all.
     first: usize,
 }
 
 /// The program that a word names.
-fn base(word: &Word<'_>) -> String {
+pub(super) fn base(word: &Word<'_>) -> String {
     let (text, _) = word.bare();
     text.rsplit('/').next().unwrap_or(text).to_owned()
 }
@@ -60,33 +60,6 @@ impl Command<'_, '_> {
             }
         }
         found
-    }
-
-    /// Secrets behind words that say so: `--password x`, `set aws_secret_access_key x`.
-    fn named(&self, report: &mut impl FnMut(usize, Span)) {
-        // The last word that is no flag.
-        let mut before = "";
-        for (at, word) in self.words.iter().enumerate() {
-            let (text, _) = word.bare();
-            let flag = text
-                .strip_prefix("--")
-                .filter(|flag| !flag.contains('=') && names::is_secret(flag));
-            let set =
-                matches!(before, "set" | "config") && !text.contains('=') && names::is_secret(text);
-            // `machine h login me password x`, the way of `.netrc`.
-            let netrc = matches!(text, "password" | "passwd")
-                && at > 1
-                && self.words[at - 2].bare().0 == "login";
-            if !word.text.starts_with('-') {
-                before = word.text;
-            }
-            if (flag.is_some() || set || netrc)
-                && let Some(value) = self.words.get(at + 1)
-                && !(flag.is_some() && value.bare().0.starts_with('-'))
-            {
-                self.whole(at + 1, report);
-            }
-        }
     }
 
     /// Secrets where a program takes them.
@@ -118,6 +91,12 @@ impl Command<'_, '_> {
                 let mut operands = places.filter(|at| !self.words[*at].text.starts_with('-'));
                 if let Some(at) = operands.nth(number - 1) {
                     self.whole(at, report);
+                }
+            }
+            Takes::Paired(number, sign) => {
+                let mut operands = places.filter(|at| !self.words[*at].text.starts_with('-'));
+                if let Some(at) = operands.nth(number - 1) {
+                    self.after(at, sign, 0, report);
                 }
             }
             Takes::EveryAssigned => places.for_each(|at| self.after(at, '=', 0, report)),
@@ -225,12 +204,12 @@ impl Command<'_, '_> {
         }
     }
 
-    fn whole(&self, at: usize, report: &mut impl FnMut(usize, Span)) {
+    pub(super) fn whole(&self, at: usize, report: &mut impl FnMut(usize, Span)) {
         self.from(at, 0, report);
     }
 
     /// A word from a place on.
-    fn from(&self, at: usize, offset: usize, report: &mut impl FnMut(usize, Span)) {
+    pub(super) fn from(&self, at: usize, offset: usize, report: &mut impl FnMut(usize, Span)) {
         if let Some(word) = self.words.get(at) {
             let (_, span) = word.bare();
             self.part(at, span.start + offset..span.end, report);

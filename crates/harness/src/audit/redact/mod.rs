@@ -12,6 +12,7 @@ mod flags;
 mod names;
 mod programs;
 mod shapes;
+mod spoken;
 mod statements;
 mod words;
 
@@ -202,9 +203,19 @@ fn is_reference(value: &str) -> bool {
     };
     match rest.as_bytes().first() {
         Some(b'{') => rest[1..].strip_suffix('}').is_some_and(name),
-        Some(b'(') => true,
+        // What a command prints is put in later, unless it stands there.
+        Some(b'(') => !prints_text(&rest[1..]),
         _ => name(rest) && !rest.starts_with(|c: char| c.is_ascii_digit()),
     }
+}
+
+/// Whether a substitution is nothing but a text that is printed.
+fn prints_text(script: &str) -> bool {
+    let script = script.trim_start();
+    ["echo ", "printf "].iter().any(|print| {
+        let text = script.strip_prefix(print);
+        text.is_some_and(|text| !text.contains(['$', '`']))
+    })
 }
 
 #[cfg(test)]

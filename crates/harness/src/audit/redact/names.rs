@@ -147,8 +147,12 @@ pub(super) fn is_secret(name: &str) -> bool {
             }),
             // `DB_PASS` and `PASS`; but not the `pass: 12` of a test's summary.
             "pass" => capitals || before.is_some(),
-            // `REDISCLI_AUTH`, and what npm calls it; but not `--auth basic`.
-            "auth" => name == "_auth" || (capitals && before.is_some()),
+            // `AUTH`, `REDISCLI_AUTH`, and what npm calls it; but not `--auth basic`.
+            "auth" => name == "_auth" || capitals,
+            "jwt" | "pin" | "salt" | "webhook" => capitals,
+            "sk" => capitals && before.is_some(),
+            // `SSHPASS`
+            word if capitals && word.len() > 4 && word.ends_with("pass") => true,
             word => SECRET.contains(&word) || ENDS.iter().any(|end| word.ends_with(end)),
         }
     })

@@ -19,6 +19,8 @@ pub(super) enum Takes {
     EveryAssigned,
     /// The operand of this number, from 1, counted from the last word that is asked for.
     Operand(usize),
+    /// The operand of this number, behind this sign in it.
+    Paired(usize, char),
     /// `user/secret@host` as an operand.
     Login,
 }
@@ -26,7 +28,9 @@ pub(super) enum Takes {
 /// A program, the words that must stand before (its subcommands), and where the secret is then.
 pub(super) type Row = (&'static [&'static str], &'static [&'static str], Takes);
 
-use Takes::{After, Assigned, Attached, Either, EveryAssigned, IfAssigned, Login, Next, Operand};
+use Takes::{
+    After, Assigned, Attached, Either, EveryAssigned, IfAssigned, Login, Next, Operand, Paired,
+};
 
 const MYSQL: &[&str] = &[
     "mysql",
@@ -158,6 +162,21 @@ pub(super) const ROWS: &[Row] = &[
     (&["mc"], &["alias", "set"], Operand(4)),
     (&["rclone"], &["pass"], Operand(1)),
     (&["npm"], &["publish"], Next("--otp")),
+    (&["nuget", "dotnet"], &["push"], Next("-k")),
+    (&["gcloud"], &[], Next("--key")),
+    (&["mysqladmin", "mariadb-admin"], &["password"], Operand(1)),
+    (&["rclone"], &["obscure"], Operand(1)),
+    (&["etcdctl"], &[], After("--user", ':')),
+    (&["bundle", "bundler"], &["config"], Paired(2, ':')),
+    (&["bundle", "bundler"], &["config", "set"], Paired(2, ':')),
+    (&["snyk"], &["auth"], Operand(1)),
+    (&["ngrok"], &["authtoken"], Operand(1)),
+    (&["ngrok"], &["add-authtoken"], Operand(1)),
+    (&["bw"], &["login"], Operand(2)),
+    (&["bw"], &["unlock"], Operand(1)),
+    (&["security"], &["add-generic-password"], Either("-w")),
+    (&["security"], &["add-internet-password"], Either("-w")),
+    (&["vncviewer", "x11vnc"], &[], Next("-passwd")),
 ];
 
 /// Programs that read a secret from their input, and a word that must stand among theirs.
@@ -182,6 +201,14 @@ pub(super) const READERS: &[(&[&str], &[&str])] = &[
     (&["vercel"], &["env", "add"]),
     (&["ssh-add"], &[]),
     (&["fly", "flyctl"], &["secrets", "import"]),
+    (CURL, &["-K-"]),
+    (CURL, &["-K", "-"]),
+    (CURL, &["--config", "-"]),
+    (&["pass"], &["insert"]),
+    (&["secret-tool"], &["store"]),
+    (&["lpass"], &["login"]),
+    (&["bw"], &["login"]),
+    (&["bw"], &["unlock"]),
 ];
 
 /// Whether any row is about a program of this name.

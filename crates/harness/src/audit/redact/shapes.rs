@@ -93,6 +93,12 @@ pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
                 }
             }
             b':' if text[at..].starts_with("://") => spans.extend(url_password(text, at + 3)),
+            b'a' if text[at..].starts_with(TELEGRAM) => {
+                let start = at + TELEGRAM.len();
+                let rest = |byte: &&u8| dashed(**byte) || **byte == b':';
+                let length = bytes[start..].iter().take_while(rest).count();
+                spans.push(start..start + length);
+            }
             b's' if text[at..].starts_with(SLACK) => spans.extend(webhook(bytes, at)),
             b'0'..=b'9' if !inside_word => spans.extend(bot(bytes, at)),
             _ if inside_word || !byte.is_ascii_alphabetic() => {}
@@ -122,6 +128,9 @@ fn jwt(bytes: &[u8], at: usize) -> Option<Span> {
     let long = |part: Option<&[u8]>| part.is_some_and(|part| part.len() >= 8);
     (long(parts.next()) && long(parts.next()) && parts.next().is_some()).then(|| at..at + length)
 }
+
+/// What the token of a bot follows in Telegram's addresses.
+const TELEGRAM: &str = "api.telegram.org/bot";
 
 /// Where Slack takes messages from whoever knows the rest of the address.
 const SLACK: &str = "slack.com/services/";
@@ -181,7 +190,12 @@ fn url_password(text: &str, start: usize) -> Option<Span> {
     let authority = &text[start..];
     let authority = &authority[..authority.find(ends).unwrap_or(authority.len())];
     let (login, _) = authority.rsplit_once('@')?;
-    let (user, password) = login.split_once(':')?;
+    let Some((user, password)) = login.split_once(':') else {
+        // Nobody has a name to give there but to be let in by it.
+        let web = text[..start].ends_with("http://") || text[..start].ends_with("https://");
+        let known = matches!(login, "git" | "user" | "username" | "me");
+        return (web && !known && !is_reference(login)).then(|| start..start + login.len());
+    };
     // A token in the user's place, with the filler that GitHub documents for the password.
     if password.is_empty() || password == "x-oauth-basic" {
         return (!is_reference(user)).then(|| start..start + user.len());

@@ -13,6 +13,7 @@ const BEFORE: &[(&str, &[&str])] = &[
 
 /// Finds them.
 pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
+    pairs(text, spans);
     // Letters keep their places: only those of ASCII change.
     let lower = text.to_ascii_lowercase();
     for (word, needed) in BEFORE {
@@ -22,6 +23,17 @@ pub(super) fn find(text: &str, spans: &mut Vec<Span>) {
         };
         for (at, _) in lower[first..].match_indices(word) {
             spans.extend(quoted_after(text, first + at + word.len()));
+        }
+    }
+}
+
+/// `auth=('user', 'secret')`
+fn pairs(text: &str, spans: &mut Vec<Span>) {
+    for (at, sign) in text.match_indices("auth=(") {
+        let start = at + sign.len();
+        let line = text[start..].split(')').next().unwrap_or_default();
+        if let Some((user, _)) = line.split_once(',') {
+            spans.extend(quoted_after(text, start + user.len() + 1));
         }
     }
 }

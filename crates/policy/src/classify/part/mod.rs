@@ -100,7 +100,7 @@ pub(in crate::classify) fn of_words(
         }
         Some(tool) => {
             if name == "git" {
-                git::folder(&case, findings);
+                git::folder(&case, tool, findings);
             }
             case.tool(tool, &own[1..], findings);
             case.module(tool, findings);

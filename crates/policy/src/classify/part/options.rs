@@ -88,6 +88,10 @@ impl Case<'_> {
                 found.operands.push(word);
                 continue;
             }
+            if word.several && !tool.marks.is_empty() {
+                let why = "a computed word may be an option";
+                findings.add(tool.class.max(Class::Unknown), self.text, why);
+            }
             let name = start.split_once('=').map_or(start, |(name, _)| name);
             found.options.push((name.to_owned(), None));
             for mark in tool.marks {

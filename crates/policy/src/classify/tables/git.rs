@@ -6,16 +6,29 @@ use crate::classify::{
     table::{Operands, Tool, folder, mark, mode, output, tool},
 };
 
-/// Options of commands that print commits and differences.
-const SHOWING: &str = "-p -u -s -w -b -q -v -a -z -n: -S: -G: -L: -O: -U: -M? -C? -B? -D -R -g -i -E -F -P -l: -t -m -c -h -r -X? -W -0 -1 -2 -3 -4 -5 -6 -7 -8 -9 \
-    --patch --no-patch --unified= --stat=? --shortstat --numstat --dirstat=? --summary --name-only --name-status --raw --color=? --no-color --word-diff=? --word-diff-regex= --color-words=? --oneline --graph --decorate=? --no-decorate \
+/// Options of commands that print differences, and these.
+macro_rules! showing {
+    ($more:literal) => {
+        concat!(
+            "-p -u -s -w -b -q -v -a -z -n: -S: -G: -O: -U? -M? -C? -B? -D -R -g -i -E -F -P -l: -t -m -c -h -r -X? -W -0 -1 -2 -3 -4 -5 -6 -7 -8 -9 \
+    --patch --no-patch --unified=? --stat=? --shortstat --numstat --dirstat=? --summary --name-only --name-status --raw --color=? --no-color --word-diff=? --word-diff-regex= --color-words=? --oneline --graph --decorate=? --no-decorate \
     --all --branches=? --tags=? --remotes=? --glob= --exclude= --since= --after= --until= --before= --author= --committer= --grep= --all-match --invert-grep --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp \
-    --max-count= --skip= --merges --no-merges --first-parent --reverse --topo-order --date-order --author-date-order --date= --format= --pretty=? --abbrev-commit --abbrev=? --no-abbrev-commit --follow --full-history --left-right --cherry-pick --cherry-mark --cherry \
+    --max-count= --skip= --merges --no-merges --first-parent --reverse --topo-order --date-order --author-date-order --date= --format=! --pretty=? --abbrev-commit --abbrev=? --no-abbrev-commit --follow --full-history --left-right --cherry-pick --cherry-mark --cherry \
     --boundary --simplify-by-decoration --ancestry-path=? --diff-filter= --find-renames=? --find-copies=? --find-copies-harder --no-renames --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-space-at-eol --cached --staged --merge-base \
     --exit-code --quiet --check --full-index --binary --submodule=? --src-prefix= --dst-prefix= --no-prefix --relative=? --text --function-context --inter-hunk-context= --diff-algorithm= --minimal --patience --histogram --indent-heuristic --no-index \
     --no-ext-diff --no-textconv --source --show-signature --notes=? --no-notes --parents --children --walk-reflogs --no-walk=? --bisect --mailmap --use-mailmap --log-size --pickaxe-all --pickaxe-regex --compact-summary --patch-with-stat --count --objects --ours --theirs --base \
     --ext-diff --textconv --output= --output-indicator-new= --cc --combined-all-paths --ws-error-highlight= --ita-invisible-in-index --no-pager --line-prefix= --end-of-options \
-    --disk-usage=? --no-object-names --objects-edge --unpacked --timestamp --header --do-walk --left-only --right-only --min-parents= --max-parents= --since-as-filter= --exclude-first-parent-only --show-linear-break=? --root --ignore-submodules=? --expand-tabs=? --encoding= --clear-decorations --decorate-refs= --decorate-refs-exclude= --numbered --email --group=";
+    --disk-usage=? --no-object-names --objects-edge --unpacked --timestamp --header --do-walk --left-only --right-only --min-parents=! --max-parents=! --since-as-filter= --exclude-first-parent-only --show-linear-break=? --root --ignore-submodules=? --expand-tabs=? --encoding= --clear-decorations --numbered --email",
+            $more
+        )
+    };
+}
+
+/// Options of commands that print differences.
+const SHOWING: &str = showing!("");
+
+/// Options of commands that print commits. To the others these take no value.
+const LOGGING: &str = showing!(" -L: --decorate-refs= --decorate-refs-exclude=");
 
 /// What is said about work that is gone.
 const LOST: &str = "it throws work away that nothing brings back";
@@ -60,9 +73,9 @@ pub(super) const TABLE: &[Tool] = &[
 const SUBCOMMANDS: &[Tool] = &[
     // Looking.
     tool(ReadOnly, "status", "it shows what changed").only("-s -b -u? -z -v --short --branch --show-stash --porcelain=? --long --verbose --untracked-files=? --ignored=? --ignore-submodules=? --column=? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=?"),
-    tool(ReadOnly, "shortlog", "it shows commits").only("-c -e -n -s --all --author= --committer --email --format= --group= --no-merges --numbered --since= --summary --until="),
-    tool(ReadOnly, "log whatchanged", "it shows commits").only(SHOWING).marks(SHOWING_MARKS),
-    tool(ReadOnly, "diff show diff-tree diff-index diff-files range-diff", "it shows differences").only(SHOWING).marks(SHOWING_MARKS),
+    tool(ReadOnly, "shortlog", "it shows commits").only("-c -e -n -s --all --author= --committer --email --format=! --group= --no-merges --numbered --since= --summary --until="),
+    tool(ReadOnly, "log whatchanged show", "it shows commits").only(LOGGING).marks(SHOWING_MARKS),
+    tool(ReadOnly, "diff diff-tree diff-index diff-files range-diff", "it shows differences").only(SHOWING).marks(SHOWING_MARKS),
     tool(ReadOnly, "blame annotate", "it shows who wrote what").only("-L: -l -t -s -e -w -M? -C? -p -c -n -f -b --root --show-stats --incremental --porcelain --line-porcelain --show-name --show-number --show-email --date= --since= --ignore-rev= --ignore-revs-file= --abbrev= --first-parent --reverse --score-debug --color-lines --color-by-age"),
     tool(ReadOnly, "rev-list", "it prints facts about the repository").only(SHOWING).marks(SHOWING_MARKS),
     tool(ReadOnly, "rev-parse", "it prints facts about the repository").only("-q --quiet --abbrev-ref=? --verify --short=? --show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --symbolic --symbolic-full-name --all --branches=? --tags=? --remotes=? --default= --revs-only --no-revs --flags --no-flags --sq --not --git-path= --show-superproject-working-tree --show-object-format=? --path-format= --shared-index-path --local-env-vars --end-of-options --since= --until= --after= --before= --disambiguate= --exclude= --glob="),
@@ -93,7 +106,7 @@ const SUBCOMMANDS: &[Tool] = &[
         tool(Suspicious, "add set-url rename remove rm set-head set-branches", "it changes where the repository points").operands(Operands::Ignored),
     ]),
     tool(Safe, "reflog", "it shows where branches were").alone(ReadOnly).first(SHOWING).subcommands(&[
-        tool(ReadOnly, "show exists list", "it shows where branches were").operands(Operands::Ignored).only(SHOWING).marks(SHOWING_MARKS),
+        tool(ReadOnly, "show exists list", "it shows where branches were").operands(Operands::Ignored).only(LOGGING).marks(SHOWING_MARKS),
         tool(Suspicious, "expire delete drop", "it loses the way back to commits").operands(Operands::Ignored),
     ]),
     tool(Unknown, "stash", "it puts changes aside").alone(Safe).first("-a -k -q -S -u --all --include-untracked --keep-index --quiet --staged").subcommands(&[

@@ -66,7 +66,7 @@ pub(super) fn find(name: &str) -> Option<&'static Tool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::classify::table::Options;
+    use crate::{classify::table::Options, facts::options::parts};
 
     fn walk(tool: &'static Tool, path: &str, check: &mut impl FnMut(&'static Tool, &str)) {
         check(tool, path);
@@ -118,9 +118,8 @@ mod tests {
                 };
                 for name in tool.marks.iter().flat_map(|mark| mark.names.split(' ')) {
                     let known = grammar.options.split_ascii_whitespace();
-                    let found = known
-                        .map(|o| o.trim_end_matches(['=', ':', '?']))
-                        .any(|o| o == name);
+                    let mut known = known.map(|entry| parts(entry).0);
+                    let found = known.any(|option| option == name);
                     assert!(found, "{path}: {name} is marked, but not among the options");
                 }
             });

@@ -16,14 +16,15 @@ pub(super) const TABLE: &[Tool] = &[
          --files-with-matches --files-without-match --fixed-strings --follow --glob= --heading --help --hidden --iglob= --ignore-case --ignore-file= --invert-match --json \
          --line-buffered --line-number --line-regexp --max-columns= --max-count= --max-depth= --max-filesize= --multiline --multiline-dotall --no-config --no-filename --no-heading \
          --no-ignore --no-ignore-vcs --no-ignore-parent --no-line-number --no-messages --null --null-data --one-file-system --only-matching --passthru --path-separator= --pcre2 --pretty \
-         --quiet --regexp= --replace= --search-zip --smart-case --sort= --sortr= --stats --text --threads= --trim --type= --type-add== --type-list --unrestricted --version \
+         --quiet --regexp= --replace= --search-zip --smart-case --sort= --sortr= --stats --text --threads= --trim --type= --type-add= --type-list --unrestricted --version \
          --vimgrep --with-filename --word-regexp --glob-case-insensitive --no-unicode --context-separator= --field-match-separator= --include-zero --pre= --pre-glob= --hostname-bin= --hyperlink-format="
     ).marks(&[
         mark(Suspicious, "--pre", "it runs a program on every file"),
         mark(Suspicious, "--hostname-bin", "it runs a program"),
         mark(Unknown, "-z --search-zip", "it runs decompression programs"),
     ]),
-    tool(ReadOnly, "ag ack sift pt", "it searches files").only("-a -A: -B: -c -C: -f -F -g: -G: -h -H -i -l -L -m: -n -o -p: -Q -r -R -s -S -u -U -v -V -w --after= --before= --context= --count --column --color --nocolor --filename --nofilename --group --nogroup --heading --noheading --hidden --ignore= --ignore-case --smart-case --literal --files-with-matches --files-without-matches --only-matching --invert-match --word-regexp --max-count= --depth= --stats --vimgrep --help --version --rust --python --py --js --ts --go --java --cpp --cc --ruby --html --css --json --md --pager= --ackrc= --env").marks(&[
+    tool(Unknown, "sift pt", "it may write what it finds to a file or to another machine"),
+    tool(ReadOnly, "ag ack", "it searches files").only("-a -A: -B: -c -C: -f -F -g: -G: -h -H -i -l -L -m: -n -o -p: -Q -r -R -s -S -u -U -v -V -w --after= --before= --context= --count --column --color --nocolor --filename --nofilename --group --nogroup --heading --noheading --hidden --ignore= --ignore-case --smart-case --literal --files-with-matches --files-without-matches --only-matching --invert-match --word-regexp --max-count= --depth= --stats --vimgrep --help --version --rust --python --py --js --ts --go --java --cpp --cc --ruby --html --css --json --md --pager= --ackrc= --env").marks(&[
         mark(Suspicious, "--pager", "it runs a pager"),
         mark(Suspicious, "--ackrc --env", "it reads options from a file"),
     ]),
@@ -50,7 +51,10 @@ pub(super) const TABLE: &[Tool] = &[
     ).marks(&[
         mark(Unknown, "-l --paginate", "it runs another program"),
     ]),
-    tool(ReadOnly, "diff3 sdiff", "it compares files").only("-a -b -B -i -l -s -t -w -W: -A -e -E -m -x -X -3 -T -o: --output= --diff-program=").marks(&[
+    tool(ReadOnly, "diff3", "it compares files").only("-a -A -e -E -i -m -x -X -3 -T -L: --text --show-all --ed --show-overlap --merge --easy-only --label= --diff-program=").marks(&[
+        mark(Suspicious, "--diff-program", "it runs another program"),
+    ]),
+    tool(ReadOnly, "sdiff", "it compares files side by side").only("-a -b -B -E -Z -i -I: -l -s -t -w: -W -o: --text --ignore-case --ignore-all-space --left-column --suppress-common-lines --width= --output= --diff-program=").marks(&[
         output("-o --output"),
         mark(Suspicious, "--diff-program", "it runs another program"),
     ]),

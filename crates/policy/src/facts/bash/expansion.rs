@@ -20,9 +20,11 @@ impl Parser<'_, '_> {
     pub(super) fn dollar(&mut self, build: &mut Build, quoted: bool) -> Parsed<()> {
         self.budget.spend(1)?;
         match self.peek_at(1) {
-            Some(b'(') => self.dollar_parenthesis(build),
+            Some(b'(') => self.dollar_parenthesis(build, quoted),
             Some(b'{') => self.deeper(|parser| parser.dollar_brace(build, quoted)),
             Some(b'[') => self.syntax(),
+            // `$=x`, `$^x` and their like are expansions there.
+            Some(b'=' | b'^' | b'~' | b'+') if self.kind == ShellKind::Zsh => self.syntax(),
             Some(b'\'') if !quoted => self.ansi(build),
             Some(b'"') if !quoted => {
                 self.at += 1;
@@ -31,19 +33,15 @@ impl Parser<'_, '_> {
             Some(b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => {
                 let name = self.text[self.at + 1..self.at + 2].to_owned();
                 self.at += 2;
-                build.piece(Piece::Parameter {
-                    name,
-                    values: Vec::new(),
-                });
+                let values = Vec::new();
+                build.expansion(Piece::Parameter { name, values }, quoted);
                 Ok(())
             }
             Some(digit) if digit.is_ascii_digit() => {
                 let name = self.text[self.at + 1..self.at + 2].to_owned();
                 self.at += 2;
-                build.piece(Piece::Parameter {
-                    name,
-                    values: Vec::new(),
-                });
+                let values = Vec::new();
+                build.expansion(Piece::Parameter { name, values }, quoted);
                 Ok(())
             }
             Some(next) if next.is_ascii_alphabetic() || next == b'_' => {
@@ -53,10 +51,8 @@ impl Parser<'_, '_> {
                     // An index there, which is evaluated.
                     return self.syntax();
                 }
-                build.piece(Piece::Parameter {
-                    name,
-                    values: Vec::new(),
-                });
+                let values = Vec::new();
+                build.expansion(Piece::Parameter { name, values }, quoted);
                 Ok(())
             }
             _ => {
@@ -84,7 +80,7 @@ impl Parser<'_, '_> {
     }
 
     /// `$((…))` if it is arithmetic, otherwise `$(…)`.
-    fn dollar_parenthesis(&mut self, build: &mut Build) -> Parsed<()> {
+    fn dollar_parenthesis(&mut self, build: &mut Build, quoted: bool) -> Parsed<()> {
         if self.looking_at("$((") {
             let (start, pieces, inner) = (self.at, build.pieces.len(), build.text.inner.len());
             let evaluated = build.text.evaluated.len();
@@ -110,7 +106,7 @@ impl Parser<'_, '_> {
             process: false,
             inside_arithmetic: Cell::new(false),
         }));
-        build.piece(Piece::Command);
+        build.expansion(Piece::Command, quoted);
         Ok(())
     }
 
@@ -154,16 +150,13 @@ impl Parser<'_, '_> {
             self.at += 1;
         }
         let name = self.parameter_name()?;
+        let start = self.at;
         self.subscript(&mut build.text)?;
+        build.several |= !length && (name == "@" || self.text[start..self.at].contains('@'));
         if self.eat("}") {
-            build.piece(if length {
-                Piece::Arithmetic
-            } else {
-                Piece::Parameter {
-                    name,
-                    values: Vec::new(),
-                }
-            });
+            let values = Vec::new();
+            let value = Piece::Parameter { name, values };
+            build.expansion(if length { Piece::Arithmetic } else { value }, quoted);
             return Ok(());
         }
         let index = build.pieces.len();
@@ -194,10 +187,8 @@ impl Parser<'_, '_> {
         build.computed_default |= values.is_none();
         build.text.computed_default |= values.is_none();
         let name = if defaults { name } else { String::new() };
-        build.piece(Piece::Parameter {
-            name,
-            values: values.into_iter().collect(),
-        });
+        let values = values.into_iter().collect();
+        build.expansion(Piece::Parameter { name, values }, quoted);
         Ok(())
     }
 
@@ -210,6 +201,7 @@ impl Parser<'_, '_> {
         if name.is_empty() || !closes || self.kind != ShellKind::Bash {
             return Err(trouble);
         }
+        build.several = true;
         build.piece(Piece::Parameter {
             name: String::new(),
             values: Vec::new(),
@@ -294,7 +286,7 @@ impl Parser<'_, '_> {
             process: false,
             inside_arithmetic: Cell::new(false),
         }));
-        build.piece(Piece::Command);
+        build.expansion(Piece::Command, quoted);
         Ok(())
     }
 

@@ -229,6 +229,8 @@ struct Build {
     text: Text,
     /// Whether a default in the expression that is read is computed.
     computed_default: bool,
+    /// Whether an expansion in it may become several words.
+    several: bool,
 }
 
 impl Build {
@@ -254,8 +256,16 @@ impl Build {
         self.pieces.push(piece);
     }
 
+    /// An expansion; inside of quotes it is one word, unless it stands for each of several.
+    fn expansion(&mut self, piece: super::word::Piece, quoted: bool) {
+        let each = matches!(&piece, super::word::Piece::Parameter { name, .. } if name == "@");
+        self.several |= each || (!quoted && piece.may_be_split());
+        self.pieces.push(piece);
+    }
+
     fn finish(mut self, source: &str) -> Text {
-        self.text.word = super::word::Word::from_pieces(source.to_owned(), self.pieces);
+        let word = super::word::Word::from_pieces(source.to_owned(), self.pieces);
+        self.text.word = word.splitting(self.several);
         self.text
     }
 
@@ -265,5 +275,6 @@ impl Build {
         self.text.evaluated.extend(other.evaluated.iter().cloned());
         self.text.computed_default |= other.computed_default;
         self.text.sets.extend(other.sets.iter().cloned());
+        self.several |= other.word.several;
     }
 }

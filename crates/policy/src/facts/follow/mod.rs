@@ -41,6 +41,7 @@ pub(in crate::facts) fn wrapped(walker: &mut Walker, index: usize, spot: &Spot) 
     let found = wrapper.options.read(&words[1..]);
     let followed = follow(walker, wrapper, &words, &found, &inside);
     walker.facts.commands[index].wrapper = followed == Followed::Through;
+    split_words(walker, index);
     if followed == Followed::Hidden {
         let text = words
             .iter()
@@ -48,6 +49,18 @@ pub(in crate::facts) fn wrapped(walker: &mut Walker, index: usize, spot: &Spot) 
             .collect::<Vec<_>>()
             .join(" ");
         walker.unclear(Obstacle::WrapperOptions, &text);
+    }
+}
+
+/// A wrapper's own words that the shell splits: what is left over of them is the program, unless
+/// they are numbers.
+fn split_words(walker: &mut Walker, index: usize) {
+    let command = &walker.facts.commands[index];
+    if command.wrapper {
+        let own = crate::classify::own_words(command).iter();
+        for word in own.filter(|word| word.several).cloned().collect::<Vec<_>>() {
+            walker.numbers.evaluates_word(&word);
+        }
     }
 }
 
