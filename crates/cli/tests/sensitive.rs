@@ -41,7 +41,7 @@ fn what_is_denied_cannot_be_read_and_what_is_beside_it_can() {
     let place = Place::new();
     let denied: Vec<&str> = path::denied(Base::Home).collect();
     files(&place.home(), &denied);
-    let mut script = String::from("exec 2>/dev/null");
+    let mut script = String::from("exec 2>/dev/null\n");
     for path in &denied {
         _ = writeln!(
             script,
@@ -68,7 +68,7 @@ fn what_runs_code_for_the_user_cannot_be_changed_and_what_is_beside_it_can() {
         assert!(kept.contains(&needed), "{needed}");
     }
     files(&place.work(), &kept);
-    let mut script = String::from("exec 2>/dev/null");
+    let mut script = String::from("exec 2>/dev/null\n");
     for path in &kept {
         _ = writeln!(
             script,
@@ -78,12 +78,12 @@ fn what_runs_code_for_the_user_cannot_be_changed_and_what_is_beside_it_can() {
     hidden(&place, &format!("{script}\nexit 0"));
     for path in &kept {
         let text = |path: &str| fs::read_to_string(place.work().join(path)).unwrap();
-        assert_eq!(text(path), "mine\n", "{path}");
+        assert_eq!(text(path), "mine", "{path}");
         assert_eq!(text(&format!("{path}-beside")), "other\n", "{path}");
     }
     // Where none was, none is afterwards.
     let place = Place::new();
-    let mut script = String::from("exec 2>/dev/null");
+    let mut script = String::from("exec 2>/dev/null\n");
     for path in &kept {
         _ = writeln!(
             script,

@@ -28,7 +28,7 @@ use crate::arguments::{Arguments, Verb};
 pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     match arguments.verb {
         Verb::Run(arguments) => run::serve(arguments).await,
-        Verb::Shell(arguments) => shell::serve(arguments).await,
+        Verb::Shell(arguments) => Box::pin(shell::serve(arguments)).await,
         Verb::Call(arguments) => call::serve(arguments).await,
         Verb::Session(arguments) => session::serve(arguments).await,
         Verb::Check(arguments) => check::serve(&arguments),

@@ -39,9 +39,8 @@ fn pool_of(setting: &WorkerPool) -> PoolConfig {
     let size = usize::try_from(setting.size).unwrap_or(usize::MAX).max(1);
     let defaults = PoolConfig::default();
     PoolConfig {
-        concurrent: size.min(Pool::MOST_CONCURRENT),
         // No more wait than can run.
-        ready: defaults.ready.min(size),
+        ready: size.min(defaults.concurrent),
         recycle_after: if setting.reuse_workers {
             setting.max_scripts_per_worker.max(1)
         } else {
@@ -56,20 +55,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_size_of_the_pool_is_how_many_scripts_run_at_once() {
-        // Size, whether the zygote is used again, after how many: at once, ready, recycled after.
+    fn the_size_of_the_pool_is_how_many_processes_stand_ready() {
+        // Size, whether the zygote is used again, after how many: ready, recycled after.
         for (size, reuse_workers, scripts, expected) in [
-            (1, true, 100, (1, 1, 100)),
-            (2, true, 7, (2, 2, 7)),
-            (30, true, 7, (30, 2, 7)),
-            (u64::MAX, false, 7, (Pool::MOST_CONCURRENT, 2, 1)),
+            (1, true, 100, (1, 100)),
+            (2, true, 7, (2, 7)),
+            (u64::MAX, false, 7, (64, 1)),
         ] {
             let pool = pool_of(&WorkerPool {
                 size,
                 reuse_workers,
                 max_scripts_per_worker: scripts,
             });
-            let made = (pool.concurrent, pool.ready, pool.recycle_after);
+            let made = (pool.ready, pool.recycle_after);
             assert_eq!(made, expected);
         }
     }

@@ -316,7 +316,7 @@ fn acts_with_a_permit_only() {
         let told = told.lock().unwrap().clone();
         assert_eq!(
             told,
-            ["send_parcel: parcels.example:443", "end"],
+            ["connect: connect to parcels.example:443 (https)", "end"],
             "{code:?}"
         );
     }

@@ -93,7 +93,7 @@ settings! {
 settings! {
     /// The processes that run scripts.
     pub struct WorkerPool in "script.worker_pool" {
-        /// Scripts that run at once, and code of `run_code` besides; more wait for their turn, which takes none of their time.
+        /// Processes that stand ready for scripts, and as many for `run_code`; up to 64 of each run at once, and more wait for their turn, which takes none of their time.
         size: u64 = number(1, 2), Higher;
         /// Whether the process from which workers are forked serves more than one script.
         reuse_workers: bool = switch(true), Never;
