@@ -111,34 +111,34 @@ fn a_session_reads_as_a_story() {
     let story = settled(&place, &shown.stdout);
     expect![[r"
         session ses_… opened by cli in WORK (workspace-write, approval on-failure)
-        #1 shell: echo hello — allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
+        #1 shell: echo hello -> allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
         #1 ended: ok, in native, exit 0 after N ms
         #2 asks about git reset --hard: it is suspicious (`git reset --hard`: --hard: it throws work away that nothing brings back), which approval policy on-failure asks about
         #2 scripted said yes after N ms
-        #2 shell: git reset --hard — approved by scripted, workspace-write: it is suspicious (`git reset --hard`: --hard: it throws work away that nothing brings back), which approval policy on-failure asks about
+        #2 shell: git reset --hard -> approved by scripted, workspace-write: it is suspicious (`git reset --hard`: --hard: it throws work away that nothing brings back), which approval policy on-failure asks about
         #2 ended: failed, in native, exit 128 after N ms
-        #3 exec_command: cat — allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
-        #4 write_stdin: type into p (cat): export TOKEN=[redacted]\n — allowed by policy, workspace-write: what it is typed into was permitted
+        #3 exec_command: cat -> allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
+        #4 write_stdin: type into p (cat): export TOKEN=[redacted]\n -> allowed by policy, workspace-write: what it is typed into was permitted
         #4 ended: ok after N ms
-        #5 write_stdin: type into p (cat): nothing; then its input ends — allowed by policy, workspace-write: what it is typed into was permitted
+        #5 write_stdin: type into p (cat): nothing; then its input ends -> allowed by policy, workspace-write: what it is typed into was permitted
         #5 ended: ok after N ms
         #3 ended: ok, in native, exit 0 after N ms
-        #7 login-environment: env -0 — allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
+        #7 login-environment: env -0 -> allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
         #7 ended: ok, in native, exit 0 after N ms
-        #6 bash: sleep 86377 — allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
-        #8 bash_task_stop: stop task_… (sleep 86377) — allowed by policy, workspace-write: what the session has started it may end
+        #6 bash: sleep 86377 -> allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
+        #8 bash_task_stop: stop task_… (sleep 86377) -> allowed by policy, workspace-write: what the session has started it may end
         #6 ended: stopped, in native, exit 137 after N ms
         #8 ended: ok after N ms
-        #9 apply_patch: patch WORK/note.txt — allowed by policy, workspace-write: it writes in writable folders only
+        #9 apply_patch: patch WORK/note.txt -> allowed by policy, workspace-write: it writes in writable folders only
         #9 ended: ok, in harness after N ms
-        #10 file_search: search WORK — allowed by policy, workspace-write: it only reads names
+        #10 file_search: search WORK -> allowed by policy, workspace-write: it only reads names
         #10 ended: ok, in harness after N ms
-        #11 run_code: export default 6 * 7 — allowed by policy, workspace-write: a script touches nothing but through its tools
+        #11 run_code: export default 6 * 7 -> allowed by policy, workspace-write: a script touches nothing but through its tools
         #11 ended: ok, in worker after N ms
-        #12 run_script: const a = await tools.exec({ command: ['echo', 'first'] })\nconst b = await tools.exec({ command: ['false'] })\nreturn [a.exitCode, b.exitCode] — allowed by policy, workspace-write: a script touches nothing but through its tools
-        #13 of #12 (scr_… line 1) exec: echo first — allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
+        #12 run_script: const a = await tools.exec({ command: ['echo', 'first'] })\nconst b = await tools.exec({ command: ['false'] })\nreturn [a.exitCode, b.exitCode] -> allowed by policy, workspace-write: a script touches nothing but through its tools
+        #13 of #12 (scr_… line 1) exec: echo first -> allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
         #13 ended: ok, in native, exit 0 after N ms
-        #14 of #12 (scr_… line 2) exec: false — allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
+        #14 of #12 (scr_… line 2) exec: false -> allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
         #14 ended: failed, in native, exit 1 after N ms
         #12 ended: ok, in worker after N ms
         session ses_… ended after 14 calls"]].assert_eq(&story.join("\n"));

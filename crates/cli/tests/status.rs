@@ -44,7 +44,8 @@ fn the_shell_can_move_it_to_the_background() {
     shell.env("PS1", "ready> ").env("TERM", "dumb");
     let mut shell = OnTerminal::of(command);
     shell.expect("ready> ");
-    shell.press(&format!("{RINGFENCE} run -- sh -c '{SLOW}'\r"));
+    // A terminal that can take a line back, for the program alone: the shell would use it too.
+    shell.press(&format!("TERM=vt100 {RINGFENCE} run -- sh -c '{SLOW}'\r"));
     shell.expect("(Ctrl-Z and `bg` move it to the background)");
     shell.press("\x1a");
     shell.expect("Stopped");

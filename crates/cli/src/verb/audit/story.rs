@@ -67,10 +67,10 @@ fn intended(intent: &Intent) -> String {
                 (None, Some(_)) => "allowed by a rule".to_owned(),
                 (None, None) => "allowed by policy".to_owned(),
             };
-            format!("{what} — {by}, {reach}: {}", intent.reason)
+            format!("{what} -> {by}, {reach}: {}", intent.reason)
         }
-        Decision::Deny => format!("{what} — denied: {}", intent.reason),
-        Decision::Ask => format!("{what} — not decided: {}", intent.reason),
+        Decision::Deny => format!("{what} -> denied: {}", intent.reason),
+        Decision::Ask => format!("{what} -> not decided: {}", intent.reason),
     }
 }
 
