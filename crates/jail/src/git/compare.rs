@@ -233,7 +233,9 @@ impl Findings<'_> {
             return !self.list.is_empty();
         }
         let reason = "git would not take the repository for one any more";
-        if !head::is_plain(&now.head) && !self.is_same(&then.head, &now.head) {
+        // The superuser reads what is closed to those who own it.
+        let is_shut = head::is_closed(&now.head) && !head::is_closed(&then.head);
+        if is_shut || !head::is_plain(&now.head) && !self.is_same(&then.head, &now.head) {
             let path = now.at.join("HEAD");
             if head::is_plain(&then.head) {
                 self.add(&path, put_back(&then.head), reason);

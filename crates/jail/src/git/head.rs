@@ -28,6 +28,11 @@ fn digits(bytes: &[u8]) -> usize {
     bytes.iter().take_while(hex).count()
 }
 
+/// Whether its owner cannot read it.
+pub(super) fn is_closed(head: &Found) -> bool {
+    matches!(head, Found::File(stamp, _) if stamp.mode & 0o400 == 0)
+}
+
 /// Whether it is as git itself writes it: everybody takes that for the same.
 pub(super) fn is_plain(head: &Found) -> bool {
     match head {

@@ -9,6 +9,6 @@ pub(super) const ATTEMPT: Attempt = Attempt {
     prepare: |fence| fs::create_dir(fence.workspace().join(".git")).unwrap(),
     attack: Deed::Shell(r#"mkdir -p .git/hooks; printf x > .git/hooks/pre-commit"#),
     escaped: |fence, _| fence.workspace().join(".git/hooks/pre-commit").exists(),
-    twin: Deed::Shell(r#"printf x > .git/index && mkdir -p .git/objects/ab"#),
-    worked: |fence, _| fence.workspace().join(".git/index").exists(),
+    twin: Deed::Shell(r#"printf x > .git/COMMIT_EDITMSG && mkdir -p .git/objects/ab"#),
+    worked: |fence, _| fence.workspace().join(".git/COMMIT_EDITMSG").exists(),
 };
