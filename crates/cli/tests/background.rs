@@ -71,18 +71,19 @@ async fn a_task_is_followed_to_its_end() {
 async fn a_wait_ends_at_output_or_at_a_pattern() {
     let place = Place::new();
     let engine = engine(&place);
-    let fifo = "mkfifo go; echo one; read x < go; echo two; read x < go; echo three; sleep 100";
+    // Two of them: one that is still open for its writer would be read to its end a second time.
+    let fifo = "mkfifo go on; echo one; read x < go; echo two; read x < on; echo three; sleep 100";
     let task = start(&engine, fifo).await;
     let wait = |field: &str, value: &str| json!({"taskId": task, "waitMs": 20_000, field: value});
     let first = call(&engine, "bash_task_output", wait("waitFor", "output")).await;
     assert_eq!(first["stdout"], "one\n", "{first:#}");
-    let go = || std::fs::write(place.work().join("go"), "\n").unwrap();
+    let tell = |fifo: &str| std::fs::write(place.work().join(fifo), "\n").unwrap();
     let (second, ()) = tokio::join!(
         call(&engine, "bash_task_output", wait("pattern", "^tw.$")),
-        async { go() }
+        async { tell("go") }
     );
     assert_eq!(second["stdout"], "two\n", "{second:#}");
-    go();
+    tell("on");
     let third = call(&engine, "bash_task_output", wait("waitFor", "output")).await;
     assert_eq!(
         (&third["stdout"], &third["status"]),

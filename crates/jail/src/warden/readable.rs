@@ -7,7 +7,7 @@
 //!
 //! Denied paths inside writable roots are not held by this: what a run makes there, it reads.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
@@ -34,7 +34,7 @@ pub(super) fn grant(
 ) -> io::Result<()> {
     let roots: Vec<PathBuf> = fence.writable.iter().map(RawPath::to_path).collect();
     let mut real = Real::default();
-    let mut denied: Vec<PathBuf> = fence
+    let denied: HashSet<PathBuf> = fence
         .denied
         .iter()
         .map(|path| real.path(&path.to_path()))
@@ -42,8 +42,8 @@ pub(super) fn grant(
         .filter(|path| !OWN.iter().any(|own| path.starts_with(own)))
         .filter(|path| matters_to(identity, path))
         .collect();
-    denied.sort();
-    denied.dedup();
+    let above = denied.iter().flat_map(|path| path.ancestors().skip(1));
+    let around: HashSet<&Path> = above.collect();
     let top = mount::place(Path::new("/"))?;
     // Names can be listed everywhere.
     rules
@@ -52,6 +52,7 @@ pub(super) fn grant(
     let mut list = List {
         rules,
         denied: &denied,
+        around: &around,
         announce: on_list,
     };
     list.walk(Path::new("/"))
@@ -60,14 +61,16 @@ pub(super) fn grant(
 /// A list on its way.
 struct List<'a> {
     rules: &'a mut Rules,
-    denied: &'a [PathBuf],
+    denied: &'a HashSet<PathBuf>,
+    /// Folders that something denied is somewhere below.
+    around: &'a HashSet<&'a Path>,
     announce: OnList<'a>,
 }
 
 impl List<'_> {
     /// Grants a folder whole, or what is in it one by one if something below is denied.
     fn walk(&mut self, folder: &Path) -> io::Result<()> {
-        if !self.is_around_something_denied(folder) {
+        if !self.around.contains(folder) {
             return self.grant(folder, Node::Folder);
         }
         (self.announce)(folder)?;
@@ -91,11 +94,6 @@ impl List<'_> {
             }
         }
         Ok(())
-    }
-
-    fn is_around_something_denied(&self, folder: &Path) -> bool {
-        let mut denied = self.denied.iter();
-        denied.any(|path| path != folder && path.starts_with(folder))
     }
 
     fn grant(&mut self, path: &Path, node: Node) -> io::Result<()> {
