@@ -6,11 +6,13 @@
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its table")]
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use ringfence_bench::contest::{self, Contender, Times, Trouble, ratio};
+use ringfence_bench::plain;
+use ringfence_bench::program;
 use ringfence_bench::target::{Bound, Target};
 use ringfence_bench::venue::{self, Venue};
 
@@ -22,7 +24,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<Vec<Target>, Trouble> {
-    let program = program()?;
+    let program = program::find()?;
     let venue = Venue::open()?;
     let home = venue.folder("home")?;
     let (empty, large) = (venue.folder("empty")?, venue.folder("large")?);
@@ -32,7 +34,7 @@ fn run() -> Result<Vec<Target>, Trouble> {
     let ours = |folder: &Path| {
         let mut command = Command::new(&program);
         command.args(["run", "--", "true"]).current_dir(folder);
-        command.env("HOME", &home);
+        command.env("HOME", &home).env_remove(program::VARIABLE);
         command
     };
     let names = [
@@ -42,14 +44,14 @@ fn run() -> Result<Vec<Target>, Trouble> {
         "bwrap, same namespaces",
     ];
     let mut version = Command::new(&program);
-    version.arg("--version");
+    version.arg("--version").env_remove(program::VARIABLE);
     let commands = [ours(&empty), ours(&large), version, bubblewrap(&empty)];
     let mut contenders: Vec<Contender<'_>> = names
         .into_iter()
         .zip(commands)
         .map(|(name, mut command)| Contender {
             name: name.into(),
-            turn: Box::new(move || time(&mut command)),
+            turn: Box::new(move || plain::time(&mut command)),
         })
         .collect();
     let empty_times = || vec![Times::default(); names.len()];
@@ -78,36 +80,6 @@ fn run() -> Result<Vec<Target>, Trouble> {
             bound: Bound::AtMost(1.05),
         },
     ])
-}
-
-/// The program: built beside this benchmark.
-fn program() -> Result<PathBuf, Trouble> {
-    if let Some(path) = std::env::var_os("RINGFENCE_PROGRAM") {
-        return Ok(path.into());
-    }
-    let own = std::env::current_exe()?;
-    let beside = own
-        .ancestors()
-        .nth(2)
-        .map(|folder| folder.join("ringfence"));
-    beside
-        .filter(|path| path.is_file())
-        .ok_or_else(|| "build the program first: cargo build --release".into())
-}
-
-fn time(command: &mut Command) -> Result<Duration, Trouble> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let start = Instant::now();
-    let status = command.status()?;
-    let took = start.elapsed();
-    if status.success() {
-        Ok(took)
-    } else {
-        Err(status.to_string().into())
-    }
 }
 
 fn bubblewrap(workspace: &Path) -> Command {

@@ -12,11 +12,13 @@ use std::time::{Duration, Instant};
 use ringfence_bench::contest::{self, Contender, Times, Trouble};
 use ringfence_bench::fenced::Fenced;
 use ringfence_bench::target::{Bound, Target};
-use ringfence_jail::net::{Admission, Bounds, Gate, Header, Refusal, Traffic, Wanted};
+use ringfence_jail::net::{
+    Admission, Bounds, ConnectionRefusal, ConnectionRequest, Gate, Header, Traffic,
+};
 use ringfence_jail::{Input, Io, Output};
 use ringfence_policy::action::{Action, Connect};
 use ringfence_policy::host::Protocol;
-use ringfence_policy::judge::{Bench, Escalation, Remembered, judge};
+use ringfence_policy::judge::{Escalation, Premises, SessionApprovals, judge};
 use ringfence_policy::permissions::{ApprovalPolicy, Limits, Network, SandboxPolicy};
 use ringfence_policy::rule::Layer;
 use ringfence_policy::ruleset::RuleSet;
@@ -126,10 +128,10 @@ struct Open {
 }
 
 impl Gate for Open {
-    fn admit(&self, wanted: Wanted) -> Admission<'_> {
-        let (Wanted::Request { host, port }
-        | Wanted::Tunnel { host, port }
-        | Wanted::Tls { host, port }) = wanted;
+    fn admit(&self, wanted: ConnectionRequest) -> Admission<'_> {
+        let (ConnectionRequest::Request { host, port }
+        | ConnectionRequest::Tunnel { host, port }
+        | ConnectionRequest::Tls { host, port }) = wanted;
         let subject = format!("{host}:{port}");
         let connect = Connect {
             tool: "bench".to_owned(),
@@ -137,18 +139,18 @@ impl Gate for Open {
             port,
             protocol: Protocol::Tcp,
         };
-        let bench = Bench {
+        let premises = Premises {
             ground: &Ground::at("/"),
             sandbox: &self.sandbox,
             limits: &Limits::default(),
             approval: ApprovalPolicy::Never,
             escalation: Escalation::Off,
             rules: &self.rules,
-            remembered: &Remembered::default(),
+            approvals: &SessionApprovals::default(),
         };
-        let judged = match judge(Action::Connect(connect), &bench).verdict {
+        let judged = match judge(Action::Connect(connect), &premises).verdict {
             Verdict::Allow(permit) => Ok(permit),
-            _ => Err(Refusal {
+            _ => Err(ConnectionRefusal {
                 code: "not_allowed",
                 subject,
                 reason: "no rule is about it".to_owned(),
@@ -158,7 +160,7 @@ impl Gate for Open {
         Box::pin(std::future::ready(judged))
     }
 
-    fn admit_address(&self, _: &Connect, _: IpAddr) -> Result<(), Refusal> {
+    fn admit_address(&self, _: &Connect, _: IpAddr) -> Result<(), ConnectionRefusal> {
         Ok(())
     }
 
@@ -166,7 +168,7 @@ impl Gate for Open {
         Vec::new()
     }
 
-    fn refused(&self, _: &Refusal) {}
+    fn refused(&self, _: &ConnectionRefusal) {}
 
     fn ended(&self, _: &Connect, _: Traffic) {}
 

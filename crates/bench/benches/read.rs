@@ -8,9 +8,10 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ringfence::output::{SpillPlace, Transcript, TranscriptLimits};
+use ringfence::output::{Outputs, Retention, SpillOptions, Transcript, TranscriptLimits};
 use ringfence_bench::contest::{self, Contender, Times, Trouble, ratio};
 use ringfence_bench::fenced::Fenced;
 use ringfence_bench::target::{Bound, Target};
@@ -81,8 +82,15 @@ async fn through_the_harness(fenced: &Fenced, scratch: &Path) -> Result<Duration
     let limits = TranscriptLimits {
         buffer_bytes: 1 << 20,
         spill_after: 30_000,
-        spill: Some(SpillPlace {
-            folder: scratch.join("output"),
+        spill: Some(SpillOptions {
+            outputs: Arc::new(Outputs::new(
+                scratch.join("outputs").join("own"),
+                scratch.join("register"),
+                Retention {
+                    age: Duration::from_hours(1),
+                    bytes: 1 << 30,
+                },
+            )),
             cap: 64 << 20,
         }),
     };

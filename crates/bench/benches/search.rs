@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use ringfence::Engine;
 use ringfence::approval::Scripted;
-use ringfence::session::detect_shell;
+use ringfence::shell::detect_shell;
 use ringfence_bench::contest::{self, Contender, Times, Trouble, Turn, ratio};
 use ringfence_bench::target::{Bound, Target};
 use ringfence_bench::venue::{self, Venue};

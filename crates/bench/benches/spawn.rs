@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use ringfence_bench::bubblewrap;
 use ringfence_bench::contest::{self, Contender, Times, Trouble, ratio};
 use ringfence_bench::fenced::{Fenced, TERMINAL};
 use ringfence_bench::target::{Bound, Target};
 use ringfence_bench::venue::{self, Venue};
+use ringfence_bench::{bubblewrap, plain};
 use ringfence_jail::{Input, Io};
 use tokio::runtime::Runtime;
 
@@ -46,7 +46,7 @@ fn run() -> Result<Vec<Target>, Trouble> {
     let mut contenders = vec![
         Contender {
             name: PLAIN.into(),
-            turn: Box::new(|| spawn(&mut Command::new(JOB))),
+            turn: Box::new(|| plain::time(&mut Command::new(JOB))),
         },
         fenced(FENCED, runtime, &in_repository, on_pipes),
         fenced(FENCED_PLAIN_FOLDER, runtime, &in_folder, on_pipes),
@@ -54,7 +54,7 @@ fn run() -> Result<Vec<Target>, Trouble> {
     ];
     if has_bubblewrap() {
         let workspace = repository.clone();
-        let turn = Box::new(move || spawn(&mut bubblewrap::command(&workspace, JOB)));
+        let turn = Box::new(move || plain::time(&mut bubblewrap::command(&workspace, JOB)));
         contenders.push(Contender {
             name: BUBBLEWRAP.into(),
             turn,
@@ -148,7 +148,7 @@ fn without_rest(runtime: &Runtime, fenced: &Fenced) -> Result<Target, Trouble> {
     for _ in 0..BLOCKS {
         let start = Instant::now();
         for _ in 0..ROUNDS_PER_BLOCK {
-            spawn(&mut Command::new(JOB))?;
+            plain::time(&mut Command::new(JOB))?;
         }
         totals[0] += start.elapsed();
         let start = Instant::now();
@@ -192,22 +192,6 @@ fn on_pipes() -> Io {
 
 fn on_a_terminal() -> Io {
     Io::Terminal(TERMINAL)
-}
-
-/// Starts a program the way the standard library does, which is `posix_spawn`, and waits for it.
-fn spawn(command: &mut Command) -> Result<Duration, Trouble> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let start = Instant::now();
-    let status = command.status()?;
-    let took = start.elapsed();
-    if status.success() {
-        Ok(took)
-    } else {
-        Err(status.to_string().into())
-    }
 }
 
 fn has_bubblewrap() -> bool {

@@ -15,7 +15,7 @@ use ringfence::Engine;
 use ringfence::approval::Scripted;
 use ringfence::config::{Config, ScriptMode};
 use ringfence::script::ScriptRequest;
-use ringfence::session::detect_shell;
+use ringfence::shell::detect_shell;
 use ringfence_bench::contest::{self, Contender, Times, Trouble};
 use ringfence_bench::fenced::Fenced;
 use ringfence_bench::target::{Bound, Target};

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use ringfence_jail::net::Gate;
 use ringfence_jail::{
-    Input, Io, LaunchError, Process, Session, SessionOptions, TerminalSize, WardenProgram,
+    Input, Io, Jail, JailOptions, LaunchError, Process, TerminalSize, WardenProgram,
 };
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::CommandLine;
-use ringfence_policy::judge::{Bench, Escalation, Remembered, judge};
+use ringfence_policy::judge::{Escalation, Premises, SessionApprovals, judge};
 use ringfence_policy::permissions::{ApprovalPolicy, Limits, Network, SandboxPolicy};
 use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::sensitive::path::{Base, denied};
@@ -28,7 +28,7 @@ pub const TERMINAL: TerminalSize = TerminalSize {
 
 /// A session in one workspace.
 pub struct Fenced {
-    session: Session,
+    jail: Jail,
     workspace: PathBuf,
     sandbox: SandboxPolicy,
     limits: Limits,
@@ -41,13 +41,13 @@ impl Fenced {
         let mut denied_reads: Vec<PathBuf> =
             denied(Base::Home).map(|name| home.join(name)).collect();
         denied_reads.extend(denied(Base::System).map(PathBuf::from));
-        let options = SessionOptions {
+        let options = JailOptions {
             marks: Some(std::env::temp_dir().join("ringfence-bench-marks")),
-            ..SessionOptions::new(WardenProgram::ThisProgram, workspace)
+            ..JailOptions::new(WardenProgram::ThisProgram, workspace)
         };
-        let session = Session::open(options)?;
+        let jail = Jail::open(options)?;
         Ok(Self {
-            session,
+            jail,
             workspace: workspace.to_path_buf(),
             sandbox: SandboxPolicy {
                 denied_reads,
@@ -71,19 +71,19 @@ impl Fenced {
     ) -> Result<Process, Trouble> {
         let permit = self.permit(argv)?;
         let io = Io::Pipes(Input::Null);
-        Ok(self.session.launch_through(permit, io, gate).await?)
+        Ok(self.jail.launch_through(permit, io, gate).await?)
     }
 
     /// Starts a command.
     pub async fn start<T: AsRef<str>>(&self, argv: &[T]) -> Result<Process, Trouble> {
         let permit = self.permit(argv)?;
-        Ok(self.session.launch(permit, Io::Pipes(Input::Null)).await?)
+        Ok(self.jail.launch(permit, Io::Pipes(Input::Null)).await?)
     }
 
     /// Starts a command on a terminal.
     pub async fn start_on_terminal<T: AsRef<str>>(&self, argv: &[T]) -> Result<Process, Trouble> {
         let permit = self.permit(argv)?;
-        Ok(self.session.launch(permit, Io::Terminal(TERMINAL)).await?)
+        Ok(self.jail.launch(permit, Io::Terminal(TERMINAL)).await?)
     }
 
     /// Runs a command to its end. The judgement is not part of the time: it is the fence that is
@@ -91,7 +91,7 @@ impl Fenced {
     pub async fn time(&self, argv: &[&str], io: Io) -> Result<Duration, Trouble> {
         let permit = self.permit(argv)?;
         let start = Instant::now();
-        let mut process = self.session.launch(permit, io).await?;
+        let mut process = self.jail.launch(permit, io).await?;
         let exit = process.exited().await?;
         let took = start.elapsed();
         if exit.code() != 0 {
@@ -116,21 +116,21 @@ impl Fenced {
             justification: None,
             description: None,
         });
-        let bench = Bench {
+        let premises = Premises {
             ground: &Ground::at(&self.workspace),
             sandbox: &self.sandbox,
             rules: &RuleSet::default(),
             limits: &self.limits,
             approval: ApprovalPolicy::OnFailure,
             escalation: Escalation::Off,
-            remembered: &Remembered::default(),
+            approvals: &SessionApprovals::default(),
         };
-        match judge(action, &bench).verdict {
+        match judge(action, &premises).verdict {
             Verdict::Allow(permit) => Ok(permit),
             Verdict::Ask(question) => {
-                settle(question, &Answer::Approved).map_err(|denial| denial.to_string().into())
+                settle(question, &Answer::Approved).map_err(|refusal| refusal.to_string().into())
             }
-            Verdict::Deny(denial) => Err(denial.to_string().into()),
+            Verdict::Refuse(refusal) => Err(refusal.to_string().into()),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ringfence::jail::Process;
 use ringfence::output::{Stream, Transcript};
-use ringfence::testing::{Driven, OnTimeout, Outside, Running, Timing, drive};
+use ringfence::testing::{DriveResult, OnTimeout, Outside, Running, Timing, drive};
 use ringfence::{Cancel, Execution, Latch, Stopwatch};
 
 use crate::contest::Trouble;
@@ -29,7 +29,7 @@ pub async fn to_its_end(
     };
     let running = Running::new(process, transcript, Stopwatch::start())?;
     match drive(running, timing, outside, take).await? {
-        Driven::Ended(execution) => Ok(*execution),
-        Driven::HandedOver(_) => Err("nobody asked for it to be handed over".into()),
+        DriveResult::Ended(execution) => Ok(*execution),
+        DriveResult::HandedOver(_) => Err("nobody asked for it to be handed over".into()),
     }
 }

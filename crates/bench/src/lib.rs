@@ -6,7 +6,7 @@
 //! - [`contest`]: contenders in turn, and their times
 //! - [`fenced`]: a session whose commands run inside the fence
 //! - [`follow`]: a fenced command, followed to its end
-//! - [`plain`]: what a command prints, read with the least effort
+//! - [`plain`]: a command started, and what it prints read, with the least effort
 //! - [`target`]: what a ratio has to be, and whether it is
 //! - [`venue`]: where a contest is held, and how it ends
 
@@ -15,5 +15,6 @@ pub mod contest;
 pub mod fenced;
 pub mod follow;
 pub mod plain;
+pub mod program;
 pub mod target;
 pub mod venue;

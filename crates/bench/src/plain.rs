@@ -1,5 +1,5 @@
-//! Plain reading: the least that anybody can do who wants to see all that a command prints. What
-//! the harness does is compared with this.
+//! Plain starting and reading: the least that anybody can do who wants a command run, or to see all
+//! that it prints. What the harness does is compared with this.
 
 use std::fs::File;
 use std::io::Read;
@@ -21,6 +21,22 @@ pub fn printer(bytes: u64) -> [String; 5] {
     const BLOCK: u64 = 128 * 1024;
     let count = format!("count={}", bytes / BLOCK);
     ["dd", "if=/dev/zero", "bs=128K", &count, "status=none"].map(str::to_owned)
+}
+
+/// Starts a program the way the standard library does, which is `posix_spawn`, and waits for it.
+pub fn time(command: &mut Command) -> Result<Duration, Trouble> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let start = Instant::now();
+    let status = command.status()?;
+    let took = start.elapsed();
+    if status.success() {
+        Ok(took)
+    } else {
+        Err(status.to_string().into())
+    }
 }
 
 /// An error if less or more came than was printed.

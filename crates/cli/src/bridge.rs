@@ -99,19 +99,20 @@ fn read_dir(root: &OwnedFd, arguments: &[Value]) -> HostResult {
     Ok(Value::array(names))
 }
 
+/// What a script said to its console, as a line: texts as they are, anything else as JSON.
+pub(crate) fn console_line(values: &[Value]) -> String {
+    let words = values.iter().map(|value| {
+        let text = value.as_str().map(str::to_owned);
+        text.unwrap_or_else(|| value.to_json().to_string())
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// A console that prints to standard error at once, instead of the one that collects.
 fn console(options: CodeOptions) -> CodeOptions {
     let print = |level: &'static str| {
         Value::from(HostFunction::sync(level, move |arguments: Vec<Value>| {
-            let words: Vec<String> = arguments
-                .iter()
-                .map(|value| {
-                    value
-                        .as_str()
-                        .map_or_else(|| value.to_json().to_string(), str::to_owned)
-                })
-                .collect();
-            paint::aside(&words.join(" "));
+            paint::aside(&console_line(&arguments));
             Ok(Value::Undefined)
         }))
     };

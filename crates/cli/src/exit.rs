@@ -37,7 +37,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 pub(crate) fn code_of(error: &CallError) -> u8 {
     match error {
         CallError::Launch(LaunchError::ProgramNotFound(_)) => NOT_FOUND,
-        CallError::Denied(_) | CallError::Launch(LaunchError::ProgramNotExecutable { .. }) => {
+        CallError::Refused(_) | CallError::Launch(LaunchError::ProgramNotExecutable { .. }) => {
             REFUSED
         }
         CallError::Cancelled => CANCELLED,

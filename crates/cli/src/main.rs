@@ -3,13 +3,21 @@
 mod arguments;
 mod bridge;
 mod exit;
+mod model_place;
 mod opening;
+mod own_secrets;
 mod paint;
 mod period;
 mod prompt;
-mod reveal;
+mod size;
+#[cfg(feature = "telemetry")]
+mod telemetry;
+#[cfg(not(feature = "telemetry"))]
+#[path = "no_telemetry.rs"]
+mod telemetry;
 mod terminal;
 mod verb;
+mod version;
 mod workspace;
 
 use std::process::ExitCode;
@@ -28,6 +36,7 @@ fn main() -> ExitCode {
         runtime.shutdown_background();
         result
     });
+    telemetry::finish();
     match result {
         Ok(code) => code,
         Err(error) => exit::report(&error),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use ringfence::Engine;
 use ringfence::approval::{Approver, Scripted};
-use ringfence::audit::AuditPlace;
+use ringfence::audit::AuditFolders;
 use ringfence::config::{self, Config, FlagValue, Resolved, ScriptMode, Sources, Trust, Value};
 use ringfence::event::{self, Listener};
 use ringfence::jail::{Launches, WardenProgram};
@@ -19,13 +19,16 @@ use ringfence::policy::ruleset::RuleSet;
 use ringfence::project::{self, Project};
 use ringfence::rules;
 use ringfence::trust::TrustStore;
+use ringfence_protocol::Parts;
 
 use crate::arguments::{Approve, Common};
+use crate::own_secrets::OwnSecrets;
 use crate::paint;
-use crate::prompt::{SecondRuns, Session, TerminalApprover};
+use crate::prompt::{SecondRuns, SessionLength, TerminalApprover};
+use crate::telemetry;
 
 /// Where things live.
-pub(crate) struct Places {
+pub(crate) struct Locations {
     /// The workspace.
     pub(crate) workspace: PathBuf,
     /// The user's home folder.
@@ -42,7 +45,7 @@ pub(crate) struct Places {
     pub(crate) projects: Vec<Project>,
 }
 
-impl Places {
+impl Locations {
     /// Looks them up.
     pub(crate) fn find(cwd: Option<&Path>) -> Result<Self> {
         let environment: BTreeMap<String, String> = std::env::vars_os()
@@ -151,13 +154,13 @@ impl Places {
     }
 
     /// Where the audit log is.
-    pub(crate) fn audit_place(&self, config: &Config) -> Result<AuditPlace> {
+    pub(crate) fn audit_folders(&self, config: &Config) -> Result<AuditFolders> {
         let state = self.state_home.clone().context(
             "there is no place for the audit log: set HOME or RINGFENCE_STATE_HOME, or switch \
              it off with `audit.enabled = false`",
         )?;
         let dir = config.audit.dir.as_deref();
-        Ok(AuditPlace::in_state(&state, dir))
+        Ok(AuditFolders::in_state(&state, dir))
     }
 }
 
@@ -188,46 +191,96 @@ pub(crate) fn flag_values(common: &Common) -> Result<Vec<FlagValue>> {
     text("--sandbox", "sandbox.mode", common.sandbox.as_ref());
     text("--approval", "approval.policy", common.approval.as_ref());
     text("--network", "sandbox.network", common.network.as_ref());
-    if !common.allow_host.is_empty() {
+    for (flag, key, listed) in [
+        ("--allow-host", "network.allow", &common.allow_host),
+        ("--preset", "network.presets", &common.preset),
+    ] {
+        if listed.is_empty() {
+            continue;
+        }
         values.push(FlagValue {
-            flag: "--allow-host".to_owned(),
-            key: "network.allow",
-            value: Value::List(common.allow_host.clone()),
+            flag: flag.to_owned(),
+            key,
+            value: Value::List(listed.clone()),
         });
         if common.network.is_none() {
             values.push(FlagValue {
-                flag: "--allow-host".to_owned(),
+                flag: flag.to_owned(),
                 key: "sandbox.network",
                 value: Value::Text("allow-list".to_owned()),
             });
         }
     }
-    if !common.allow_socket.is_empty() {
-        let mut sockets = Vec::new();
-        for path in &common.allow_socket {
-            let socket = path
-                .canonicalize()
-                .with_context(|| format!("--allow-socket {} cannot be used", path.display()))?;
-            sockets.push(socket.display().to_string());
+    for (flag, key, paths) in [
+        (
+            "--allow-socket",
+            "sandbox.unix_sockets",
+            &common.allow_socket,
+        ),
+        ("--writable", "sandbox.writable_roots", &common.writable),
+        ("--allow-read", "sandbox.allowed_reads", &common.allow_read),
+    ] {
+        if !paths.is_empty() {
+            let value = Value::List(real_paths(flag, paths)?);
+            let flag = flag.to_owned();
+            values.push(FlagValue { flag, key, value });
         }
+    }
+    values.extend(variables(&common.env)?);
+    values.extend(common.limits.given().map(|(flag, key, value)| FlagValue {
+        flag: flag.to_owned(),
+        key,
+        value: Value::Number(value),
+    }));
+    Ok(values)
+}
+
+/// Paths with every link in them followed.
+fn real_paths(flag: &str, paths: &[PathBuf]) -> Result<Vec<String>> {
+    let real = paths.iter().map(|path| {
+        let real = path.canonicalize();
+        let real = real.with_context(|| format!("{flag} {} cannot be used", path.display()))?;
+        Ok(real.display().to_string())
+    });
+    real.collect()
+}
+
+/// Variables that are passed on, and those that are set.
+fn variables(written: &[String]) -> Result<Vec<FlagValue>> {
+    let (mut passed, mut set) = (Vec::new(), BTreeMap::new());
+    for written in written {
+        let (name, value) = match written.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (written.as_str(), None),
+        };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if name.is_empty() || !name.chars().all(is_name) {
+            anyhow::bail!("--env {written} cannot be used: write NAME or NAME=VALUE");
+        }
+        match value {
+            Some(value) => {
+                set.insert(name.to_owned(), value.to_owned());
+            }
+            None if std::env::var_os(name).is_none() => {
+                anyhow::bail!("--env {name} cannot be used: there is no such variable here")
+            }
+            None => passed.push(name.to_owned()),
+        }
+    }
+    let flag = || "--env".to_owned();
+    let mut values = Vec::new();
+    if !passed.is_empty() {
         values.push(FlagValue {
-            flag: "--allow-socket".to_owned(),
-            key: "sandbox.unix_sockets",
-            value: Value::List(sockets),
+            flag: flag(),
+            key: "environment.include",
+            value: Value::List(passed),
         });
     }
-    if !common.writable.is_empty() {
-        let mut roots = Vec::new();
-        for path in &common.writable {
-            let root = path
-                .canonicalize()
-                .with_context(|| format!("--writable {} cannot be used", path.display()))?;
-            roots.push(root.display().to_string());
-        }
+    if !set.is_empty() {
         values.push(FlagValue {
-            flag: "--writable".to_owned(),
-            key: "sandbox.writable_roots",
-            value: Value::List(roots),
+            flag: flag(),
+            key: "environment.set",
+            value: Value::Table(set),
         });
     }
     Ok(values)
@@ -241,6 +294,8 @@ pub(crate) enum Caller {
     Person,
     /// A model.
     Model,
+    /// A model, with one call and no other.
+    OneCall,
 }
 
 /// Whether what happens is put on record.
@@ -251,14 +306,62 @@ enum Recorded {
     No,
 }
 
+/// What the flags, the files and the environment come to.
+pub(crate) fn settings(common: &Common) -> Result<(Config, BTreeMap<String, String>)> {
+    let locations = Locations::find(common.cwd.as_deref())?;
+    let resolved = locations.resolve(flag_values(common)?)?;
+    Ok((Config::from(&resolved), locations.environment))
+}
+
 /// Opens an engine.
 pub(crate) fn open(common: &Common, caller: Caller, listener: Arc<dyn Listener>) -> Result<Engine> {
-    open_with(common, caller, listener, Recorded::Yes)
+    open_keeping(common, caller, listener, &OwnSecrets::default())
+}
+
+/// Opens an engine whose commands do not get to see these secrets.
+pub(crate) fn open_keeping(
+    common: &Common,
+    caller: Caller,
+    listener: Arc<dyn Listener>,
+    secrets: &OwnSecrets,
+) -> Result<Engine> {
+    open_with(common, caller, listener, Recorded::Yes, secrets)
 }
 
 /// Opens an engine that only looks: nothing is run or recorded.
 pub(crate) fn open_to_look(common: &Common) -> Result<Engine> {
-    open_with(common, Caller::Model, event::nowhere(), Recorded::No)
+    let secrets = OwnSecrets::default();
+    open_with(
+        common,
+        Caller::Model,
+        event::nowhere(),
+        Recorded::No,
+        &secrets,
+    )
+}
+
+/// Opens an engine for a client that answers questions itself, unless a flag says who does.
+pub(crate) fn open_for_client(
+    common: &Common,
+    workspace: Option<&Path>,
+    options: Vec<FlagValue>,
+    parts: Parts,
+    secrets: &OwnSecrets,
+) -> Result<Engine> {
+    let mut flags = flag_values(common)?;
+    flags.extend(options);
+    assemble(Assembly {
+        cwd: workspace.or(common.cwd.as_deref()),
+        flags,
+        caller: Caller::Model,
+        approver: Box::new(|patience| match common.approve {
+            Approve::Ask => parts.approver,
+            said => approver(said, patience, Caller::Model),
+        }),
+        listener: parts.listener,
+        recorded: Recorded::Yes,
+        secrets,
+    })
 }
 
 fn open_with(
@@ -266,14 +369,49 @@ fn open_with(
     caller: Caller,
     listener: Arc<dyn Listener>,
     recorded: Recorded,
+    secrets: &OwnSecrets,
 ) -> Result<Engine> {
+    assemble(Assembly {
+        cwd: common.cwd.as_deref(),
+        flags: flag_values(common)?,
+        caller,
+        approver: Box::new(|patience| approver(common.approve, patience, caller)),
+        listener,
+        recorded,
+        secrets,
+    })
+}
+
+/// What an engine is put together from, besides the machine's files.
+struct Assembly<'a> {
+    cwd: Option<&'a Path>,
+    flags: Vec<FlagValue>,
+    caller: Caller,
+    /// Who is asked, given how long a question waits.
+    approver: Box<dyn FnOnce(Duration) -> Arc<dyn Approver> + 'a>,
+    listener: Arc<dyn Listener>,
+    recorded: Recorded,
+    /// What commands do not get to see.
+    secrets: &'a OwnSecrets,
+}
+
+fn assemble(assembly: Assembly<'_>) -> Result<Engine> {
+    let Assembly {
+        cwd,
+        flags,
+        caller,
+        approver,
+        listener,
+        recorded,
+        secrets,
+    } = assembly;
     // First, while there is little to copy; it gets ready while the rest is read.
     let warden = match (caller, recorded) {
         (Caller::Person, Recorded::Yes) => WardenProgram::fork_now(),
         _ => WardenProgram::ThisProgram,
     };
-    let places = Places::find(common.cwd.as_deref())?;
-    let resolved = places.resolve(flag_values(common)?)?;
+    let locations = Locations::find(cwd)?;
+    let resolved = locations.resolve(flags)?;
     for refused in &resolved.refused {
         paint::remark(&refused.to_string());
     }
@@ -282,49 +420,62 @@ fn open_with(
     if resolved.is_default("script.mode") {
         config.script.mode = ScriptMode::Enabled;
     }
-    let approver = approver(common.approve, config.approval.timeout, caller);
-    let mut builder = Engine::builder(&places.workspace)
-        .rules(places.rules()?)
+    let approver = approver(config.approval.timeout);
+    let measured = match recorded {
+        Recorded::Yes => telemetry::listener(&config, &locations.environment, secrets),
+        Recorded::No => None,
+    };
+    let mut builder = Engine::builder(&locations.workspace)
+        .rules(locations.rules()?)
         // A person's verb runs one command; a model's call may run many.
         .launches(match caller {
             Caller::Person => Launches::One,
-            Caller::Model => Launches::Many,
+            Caller::Model | Caller::OneCall => Launches::Many,
         })
         .shared_approver(approver)
         .shared_listener(listener)
         .warden(warden)
         .front("cli");
+    if let Some(measured) = measured {
+        builder = builder.shared_listener(measured);
+    }
+    if caller == Caller::OneCall {
+        builder = builder.for_one_call();
+    }
     if recorded == Recorded::No {
         builder = builder.to_look();
     } else if config.audit.enabled {
         // There has to be a place for it.
-        places.audit_place(&config)?;
+        locations.audit_folders(&config)?;
     }
-    builder = builder.config(config);
-    if let Some(file) = places.user_rules() {
+    builder = secrets.kept_by(builder.config(config));
+    if let Some(file) = locations.user_rules() {
         builder = builder.rules_file(file);
     }
-    if let Some(folder) = places.config_home {
+    if let Some(folder) = locations.config_home {
         builder = builder.private(folder);
     }
-    if let Some(folder) = places.state_home {
+    if let Some(folder) = locations.state_home {
         builder = builder.state(folder);
     }
-    if let Some(folder) = places.cache_home {
+    if let Some(folder) = locations.cache_home {
         // Whoever knows no name in it finds none.
         let name = ringfence::identifier::random("out");
-        builder = builder.outputs(folder.join("outputs-by-name").join(name));
+        builder = builder
+            .outputs(folder.join("outputs-by-name").join(name))
+            .caches(folder.join("caches"));
     }
-    Ok(builder.environment(places.environment).open()?)
+    Ok(builder.environment(locations.environment).open()?)
 }
 
 fn approver(approve: Approve, patience: Duration, caller: Caller) -> Arc<dyn Approver> {
     let session = match caller {
-        Caller::Person => Session::OneCommand,
-        Caller::Model => Session::ManyCalls,
+        Caller::Person => SessionLength::OneCommand,
+        Caller::Model | Caller::OneCall => SessionLength::ManyCalls,
     };
     let asks: Arc<dyn Approver> = match approve {
         Approve::All => Arc::new(Scripted::ApproveAll),
+        Approve::AllUnfenced => Arc::new(Scripted::ApproveAllUnfenced),
         Approve::None => Arc::new(Scripted::DenyAll {
             message: "--approve none says no to everything".into(),
         }),
@@ -333,6 +484,6 @@ fn approver(approve: Approve, patience: Duration, caller: Caller) -> Arc<dyn App
     match caller {
         // The command reads what we were given to read.
         Caller::Person => Arc::new(SecondRuns::asking(asks)),
-        Caller::Model => asks,
+        Caller::Model | Caller::OneCall => asks,
     }
 }

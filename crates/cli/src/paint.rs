@@ -2,7 +2,8 @@
 
 use std::io::{IsTerminal, Write};
 
-use crate::terminal::FLOOR;
+use crate::terminal::CONSOLE;
+use ringfence_protocol::reveal;
 
 /// Whether standard error may be coloured.
 fn colourful() -> bool {
@@ -16,7 +17,13 @@ pub(crate) fn complain(text: &str) {
     } else {
         "ringfence:"
     };
-    FLOOR.say(&format!("{prefix} {}\n", visible(text)));
+    CONSOLE.say(&format!("{prefix} {}\n", revealed(text)));
+}
+
+/// A message in which nothing of what it quotes is hidden.
+fn revealed(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(reveal::line).collect();
+    lines.join("\n")
 }
 
 /// Says something that is not an error.
@@ -26,12 +33,12 @@ pub(crate) fn remark(text: &str) {
     } else {
         "ringfence:"
     };
-    FLOOR.say(&format!("{prefix} {}\n", visible(text)));
+    CONSOLE.say(&format!("{prefix} {}\n", revealed(text)));
 }
 
 /// Prints what a script said, beside its result.
 pub(crate) fn aside(text: &str) {
-    FLOOR.say(&format!("{}\n", visible(text)));
+    CONSOLE.say(&format!("{}\n", visible(text)));
 }
 
 /// Prints a line of a result. A reader that has gone away is no error of ours.

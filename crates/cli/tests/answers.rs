@@ -263,7 +263,11 @@ fn a_second_run_reads_what_the_first_one_did_or_is_not_offered() {
             From::Pipe | From::OpenPipe => Stdio::from(reader),
         };
         let writer = (from == From::OpenPipe).then_some(writer);
-        let approve = if asked.is_some() { "ask" } else { "all" };
+        let approve = if asked.is_some() {
+            "ask"
+        } else {
+            "all,unfenced"
+        };
         let script = format!("head -n 1 | tee {path}");
         let arguments = [
             "run",

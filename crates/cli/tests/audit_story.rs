@@ -123,7 +123,7 @@ fn a_session_reads_as_a_story() {
         #5 write_stdin: type into p (cat): nothing; then its input ends -> allowed by policy, workspace-write: what it is typed into was permitted
         #5 ended: ok after N ms
         #3 ended: ok, in native, exit 0 after N ms
-        #7 login-environment: env -0 -> allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
+        #7 login-environment: env -0; declare -f -> allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
         #7 ended: ok, in native, exit 0 after N ms
         #6 bash: sleep 86377 -> allowed by policy, workspace-write: it only reads, which approval policy on-failure runs
         #8 bash_task_stop: stop task_… (sleep 86377) -> allowed by policy, workspace-write: what the session has started it may end

@@ -128,6 +128,7 @@ fn the_judge_knows_what_may_be_read() {
     std::fs::write(place.home().join(".npmrc"), "token\n").unwrap();
     std::fs::create_dir_all(place.home().join(".ssh")).unwrap();
     std::fs::write(place.home().join(".ssh/config"), "Host h\n").unwrap();
+    std::fs::write(place.home().join(".ssh/id_ed25519"), "key\n").unwrap();
     let folder = place.home().join(".config/ringfence");
     std::fs::create_dir_all(&folder).unwrap();
     let config = "sandbox.allowed_reads = ['~/.npmrc', '~/.ssh/config']\n";
@@ -136,8 +137,10 @@ fn the_judge_knows_what_may_be_read() {
         (config, "cat ~/.npmrc", 0, true),
         (config, "cat ~/.npm*", 3, true),
         (config, "cat ~/.netrc", 3, false),
-        // The folder stays denied: a file in it cannot be let out alone.
-        (config, "cat ~/.ssh/config", 3, false),
+        // The folder stays denied but for the one file.
+        (config, "cat ~/.ssh/config", 0, true),
+        (config, "cat ~/.ssh/id_ed25519", 3, false),
+        (config, "cat ~/.ssh/*", 3, false),
     ] {
         std::fs::write(folder.join("config.toml"), config).unwrap();
         let checked = place.output(&["check", command]);

@@ -4,7 +4,7 @@
 
 mod program;
 
-use program::Place;
+use program::{Place, output_and_memory};
 use serde_json::json;
 
 #[test]
@@ -91,4 +91,29 @@ fn run_code_is_a_tool_like_the_others() {
     assert_eq!(slow["status"], "terminated", "{slow}");
     let record = place.output(&["audit", "show"]);
     assert!(record.stdout.contains("1n + 2n"), "{record:?}");
+}
+
+/// The most memory that `code` had with this script in a sandbox of 16 MiB, in MiB.
+fn most_memory(place: &Place, source: &str) -> i64 {
+    std::fs::write(place.work().join("script.js"), source).unwrap();
+    output_and_memory(place.spawn(&["code", "--json", "--memory", "16", "script.js"])).1
+}
+
+#[test]
+fn a_small_script_cannot_make_its_host_hold_much() {
+    let place = Place::new();
+    let idle = most_memory(&place, "export default 1");
+    for source in [
+        "for (let i = 0; i < 2000; i++) console.log('x'.repeat(1e6)); export default 1",
+        "for (let i = 0; i < 100000; i++) console.log(i, { a: [i] }); export default 1",
+        "for (let i = 0; i < 100000; i++) report({ a: [i], b: 'y'.repeat(1000) }); export default 1",
+        "export default Array(1e6).fill('abc')",
+        "export default 'x'.repeat(4e6)",
+        "export default '\\u0001'.repeat(2e6)",
+        "throw new Error('x'.repeat(4e6))",
+        "throw Array(5e5).fill({})",
+    ] {
+        let most = most_memory(&place, source);
+        assert!(most < idle + 64, "{most} MiB, idle {idle}: {source}");
+    }
 }

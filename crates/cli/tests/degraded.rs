@@ -91,7 +91,7 @@ fn a_time_out_reaches_daemons_there_too() {
     };
     assert_eq!(code, 0, "{text}");
     assert_eq!(
-        program::gone_within_a_second(&format!("sleep {mark}")),
+        ringfence_testkit::processes::gone_within_a_second(&format!("sleep {mark}")),
         Ok(())
     );
 }

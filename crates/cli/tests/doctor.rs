@@ -96,3 +96,14 @@ fn a_doctor_leaves_nothing_of_the_engines() {
         assert_eq!(started_with(&mark), Vec::<String>::new());
     }
 }
+
+#[test]
+fn the_last_line_says_what_it_comes_to() {
+    let place = Place::new();
+    let said = place.output(&["doctor"]).stdout;
+    let last = said.lines().last().unwrap();
+    assert!(
+        last.starts_with("good: the native backend holds the default policy here (examined in "),
+        "{said}"
+    );
+}

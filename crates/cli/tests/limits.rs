@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::Child;
 
 use program::Place;
-use ringfence_confine::cgroup::{Controller, Nest};
+use ringfence_confine::cgroup::{Controller, GroupRoot};
 use serde_json::{Value, json};
 
 /// A limit, a program that hits it, and one that almost does.
@@ -275,8 +275,8 @@ impl UnderWay {
     }
 
     /// The folders that its warden has made.
-    fn nests(&self) -> Vec<PathBuf> {
-        let own = Nest::make(&[Controller::Pids, Controller::Memory]).unwrap();
+    fn roots(&self) -> Vec<PathBuf> {
+        let own = GroupRoot::make(&[Controller::Pids, Controller::Memory]).unwrap();
         let prefix = format!("ringfence-{}-", self.warden);
         own.paths()
             .iter()
@@ -300,19 +300,22 @@ fn no_control_group_is_left_behind() {
     }
     let place = Place::new();
     let mut ended = UnderWay::start(&place);
-    assert_eq!(ended.nests().len(), 2);
+    assert_eq!(ended.roots().len(), 2);
     ended.child.kill().unwrap();
     ended.child.wait().unwrap();
-    assert_eq!(program::none_within_a_second(|| ended.nests()), Ok(()));
+    assert_eq!(
+        ringfence_testkit::processes::none_within_a_second(|| ended.roots()),
+        Ok(())
+    );
 
     let mut orphaned = UnderWay::start(&place);
     let warden = rustix::process::Pid::from_raw(orphaned.warden).unwrap();
     rustix::process::kill_process(warden, rustix::process::Signal::KILL).unwrap();
     orphaned.child.wait().unwrap();
     // Its processes may take a moment to die, and then anybody's next run removes the folders.
-    let swept = program::none_within_a_second(|| {
+    let swept = ringfence_testkit::processes::none_within_a_second(|| {
         place.output(&["run", "--", "true"]);
-        orphaned.nests()
+        orphaned.roots()
     });
     assert_eq!(swept, Ok(()));
 }

@@ -7,7 +7,8 @@ mod program;
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-use program::{Place, gone_within_a_second};
+use program::Place;
+use ringfence_testkit::processes::gone_within_a_second;
 use serde_json::{Value, json};
 
 /// A session as a program in another language would have one.

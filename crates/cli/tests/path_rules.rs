@@ -127,7 +127,7 @@ fn nothing_that_a_rule_denies_is_tried_again_outside() {
             "work/deed.sh",
             "cat secrets/key && echo x > ../made",
         );
-        place.output(&["run", "--approve", "all", "--", "bash", "deed.sh"]);
+        place.output(&["run", "--approve", "all,unfenced", "--", "bash", "deed.sh"]);
         place.home().join("made").exists()
     };
     assert!(!approved(Some(rule("secrets", "read"))));

@@ -240,3 +240,29 @@ fn one_command_is_no_session() {
     assert_eq!((code, exists(&target)), (Some(1), false), "{seen}");
     assert!(!seen.contains("for this session"), "{seen}");
 }
+
+/// A yes that is kept is one to all of a text, so that all of it has been shown.
+#[test]
+fn nothing_is_kept_that_was_not_shown() {
+    let place = Place::new();
+    let hidden = format!("frobnicate --all\n{}# the end", "# line\n".repeat(60));
+    let arguments = [
+        "run",
+        "--approval",
+        "on-request",
+        "--",
+        "bash",
+        "-c",
+        &hidden,
+    ];
+    let rules = place.home().join(".config/ringfence/rules.toml");
+    let mut terminal = OnTerminal::start(&place, &arguments);
+    terminal.expect("lines are not shown here]");
+    terminal.answer("always 1");
+    terminal.expect("That is all of it.");
+    assert!(!exists(&rules));
+    terminal.answer("always 1");
+    let (code, seen) = terminal.end();
+    assert_eq!((code, exists(&rules)), (Some(127), true), "{seen}");
+    assert!(seen.matches("  | # line").count() > 60, "{seen}");
+}

@@ -6,7 +6,8 @@ mod program;
 
 use std::io::{BufRead, BufReader};
 
-use program::{Place, empty_within_a_second, exists, gone_within_a_second};
+use program::{Place, exists};
+use ringfence_testkit::processes::{empty_within_a_second, gone_within_a_second};
 
 #[test]
 fn the_first_minute_of_the_readme() {

@@ -5,7 +5,8 @@
 mod program;
 
 use program::terminal::OnTerminal;
-use program::{Place, exists, gone_within_a_second};
+use program::{Place, exists};
+use ringfence_testkit::processes::gone_within_a_second;
 
 #[test]
 fn a_person_can_walk_around_inside_the_fence() {

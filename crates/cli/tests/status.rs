@@ -4,8 +4,11 @@
 
 mod program;
 
+use std::process::{Command, Stdio};
+
 use program::terminal::OnTerminal;
-use program::{Place, RINGFENCE};
+use program::{Place, RINGFENCE, Ran};
+use ringfence_testkit::require;
 
 fn fifo(place: &Place) -> std::path::PathBuf {
     let path = place.work().join("go");
@@ -75,4 +78,30 @@ fn a_line_that_has_begun_is_not_touched() {
     let (code, seen) = OnTerminal::start(&place, &["run", "--", "sh", "-c", script]).end();
     assert_eq!(code, Some(0), "{seen}");
     assert_eq!(seen, "name? \r\ndone\r\n");
+}
+
+/// As where a container engine's `exec` starts it: who leads the session cannot be named there.
+#[test]
+fn it_runs_where_its_session_is_led_from_outside_its_processes() {
+    let place = Place::new();
+    let ringfence = place.ringfence(&["run", "--", "sh", "-c", "sleep 2.5; echo done"]);
+    let outer = [
+        "--user",
+        "--map-root-user",
+        "--pid",
+        "--fork",
+        "--mount-proc",
+    ];
+    let mut command = Command::new("unshare");
+    command.args(outer).arg(ringfence.get_program());
+    command.args(ringfence.get_args()).stdin(Stdio::null());
+    command.current_dir(place.work()).env_clear();
+    command
+        .env("HOME", place.home())
+        .env("PATH", "/usr/bin:/bin");
+    let ran = Ran::of(&command.output().unwrap());
+    if ran.stderr.contains("unshare failed") {
+        return require::missing("user namespaces", &ran.stderr);
+    }
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("done\n", ""));
 }

@@ -6,7 +6,8 @@
 mod program;
 
 use program::terminal::OnTerminal;
-use program::{Place, RINGFENCE, Ran, exists, gone_within_a_second};
+use program::{Place, RINGFENCE, Ran, exists};
+use ringfence_testkit::processes::gone_within_a_second;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 

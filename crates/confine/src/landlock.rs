@@ -103,6 +103,11 @@ impl Rules {
         Ok(Self(ruleset.create()?.no_new_privs(false)))
     }
 
+    /// The same rules once more: what is granted to the one is granted to the other.
+    pub fn share(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Self)
+    }
+
     /// Grants something at and below a place.
     pub fn grant(&mut self, place: BorrowedFd<'_>, grant: Grant) -> Result<(), LandlockError> {
         let is_folder = rustix::fs::fstat(place)

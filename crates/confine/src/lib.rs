@@ -14,6 +14,7 @@ pub mod cgroup;
 pub mod clock;
 pub mod connect;
 pub mod descriptor;
+pub mod file_handle;
 pub mod inotify;
 pub mod landlock;
 pub mod lease;

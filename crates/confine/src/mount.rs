@@ -25,7 +25,7 @@ pub enum Reach {
 }
 
 /// Opens a place in the file system, without following any symbolic link in its path.
-pub fn place(path: &Path) -> io::Result<OwnedFd> {
+pub fn open_path(path: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat2(
         CWD,
         path,

@@ -58,6 +58,19 @@ impl Ending {
     }
 }
 
+/// The process group of this process; none where its leader is outside of this PID namespace, as
+/// in what `unshare --pid --fork` or a container engine's `exec` starts.
+pub fn own_group() -> Option<Pid> {
+    // SAFETY: takes nothing, changes nothing, cannot fail.
+    Pid::from_raw(unsafe { libc::getpgrp() })
+}
+
+/// The session of this process; none where its leader is outside of this PID namespace.
+pub fn own_session() -> Option<Pid> {
+    // SAFETY: asks about this process, which exists; changes nothing.
+    Pid::from_raw(unsafe { libc::getsid(0) }.max(0))
+}
+
 /// Forks.
 ///
 /// # Safety

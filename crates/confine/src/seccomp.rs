@@ -4,7 +4,8 @@
 //! answer, and the reason. Filters are assembled here rather than by a crate because the ones at
 //! hand give a single answer per filter and leave the x32 table open.
 
-use std::collections::BTreeMap;
+mod program;
+
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
@@ -119,75 +120,10 @@ pub struct Filter {
     program: Vec<libc::sock_filter>,
 }
 
-#[cfg(target_arch = "x86_64")]
-const NATIVE_ARCH: u32 = 0xc000_003e;
-#[cfg(target_arch = "aarch64")]
-const NATIVE_ARCH: u32 = 0xc000_00b7;
-/// Numbers at and above this one are the x32 table of an x86-64 kernel.
-#[cfg(target_arch = "x86_64")]
-const X32_BIT: u32 = 0x4000_0000;
-
-/// Offsets in `struct seccomp_data`.
-const OFFSET_NR: u32 = 0;
-const OFFSET_ARCH: u32 = 4;
-const OFFSET_ARGS: u32 = 16;
-
-const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
-const AND: u16 = 0x54; // BPF_ALU | BPF_AND | BPF_K
-const JUMP_EQ: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
-const JUMP_GE: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
-const JUMP: u16 = 0x05; // BPF_JMP | BPF_JA
-const RETURN: u16 = 0x06; // BPF_RET | BPF_K
-
-const fn op(code: u16, k: u32) -> libc::sock_filter {
-    libc::sock_filter {
-        code,
-        jt: 0,
-        jf: 0,
-        k,
-    }
-}
-
-const fn jump(code: u16, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
-    libc::sock_filter { code, jt, jf, k }
-}
-
-impl Answer {
-    const fn word(self) -> u32 {
-        match self {
-            Self::Allow => libc::SECCOMP_RET_ALLOW,
-            Self::Errno(number) => libc::SECCOMP_RET_ERRNO | (number.cast_unsigned() & 0xffff),
-            Self::KillProcess => libc::SECCOMP_RET_KILL_PROCESS,
-            Self::Notify => libc::SECCOMP_RET_USER_NOTIF,
-        }
-    }
-}
-
 impl Filter {
     /// Assembles a filter. Calls of a foreign architecture and of the x32 table are always killed.
     pub fn new(entries: &[Entry], otherwise: Answer) -> Result<Self, SeccompError> {
-        let mut program = vec![
-            op(LOAD, OFFSET_ARCH),
-            jump(JUMP_EQ, NATIVE_ARCH, 1, 0),
-            op(RETURN, Answer::KillProcess.word()),
-            op(LOAD, OFFSET_NR),
-        ];
-        #[cfg(target_arch = "x86_64")]
-        program.extend([
-            jump(JUMP_GE, X32_BIT, 0, 1),
-            op(RETURN, Answer::KillProcess.word()),
-        ]);
-        // A search tree over the numbers: when a filter is installed the kernel walks it once for
-        // every system call there is, and that is most of what installing costs.
-        let mut by_number: BTreeMap<u32, Vec<libc::sock_filter>> = BTreeMap::new();
-        for entry in entries {
-            entry.assemble(by_number.entry(entry.number()?).or_default())?;
-        }
-        let leaves: Vec<(u32, Vec<libc::sock_filter>)> = by_number.into_iter().collect();
-        program.extend(search(&leaves, op(RETURN, otherwise.word())));
-        if program.len() > 4096 {
-            return Err(SeccompError::TooLong(program.len()));
-        }
+        let program = program::assemble(entries, otherwise)?;
         Ok(Self { program })
     }
 
@@ -234,87 +170,6 @@ impl Filter {
             Ok(result) if result >= 0 => Ok(result),
             _ => Err(io::Error::last_os_error().into()),
         }
-    }
-}
-
-/// Code that finds the leaf of the number in the accumulator, and goes through it.
-fn search(
-    leaves: &[(u32, Vec<libc::sock_filter>)],
-    otherwise: libc::sock_filter,
-) -> Vec<libc::sock_filter> {
-    match leaves {
-        [] => vec![otherwise],
-        [(number, leaf)] => {
-            let mut code = vec![jump(JUMP_EQ, *number, 1, 0), otherwise];
-            code.extend(leaf);
-            code.push(otherwise);
-            code
-        }
-        _ => {
-            let (low, high) = leaves.split_at(leaves.len() / 2);
-            let (low_code, high_code) = (search(low, otherwise), search(high, otherwise));
-            // Conditional jumps reach 255 instructions, this one reaches all.
-            let over = op(JUMP, u32::try_from(low_code.len()).unwrap_or(u32::MAX));
-            let mut code = vec![jump(JUMP_GE, high[0].0, 0, 1), over];
-            code.extend(low_code);
-            code.extend(high_code);
-            code
-        }
-    }
-}
-
-impl Entry {
-    fn number(&self) -> Result<u32, SeccompError> {
-        u32::try_from(self.syscall).map_err(|_| SeccompError::NoSuchCall(self.syscall))
-    }
-
-    /// Appends this entry to the leaf of its system call.
-    fn assemble(&self, leaf: &mut Vec<libc::sock_filter>) -> Result<(), SeccompError> {
-        let answer = op(RETURN, self.answer.word());
-        let argument = |arg: u8| {
-            if arg < 6 {
-                Ok(op(LOAD, OFFSET_ARGS + 8 * u32::from(arg)))
-            } else {
-                Err(SeccompError::NoSuchArgument {
-                    syscall: self.syscall,
-                    arg,
-                })
-            }
-        };
-        match self.when {
-            When::Always => leaf.push(answer),
-            When::ArgEq { arg, value } => {
-                leaf.extend([argument(arg)?, jump(JUMP_EQ, value, 0, 1), answer]);
-            }
-            When::ArgMaskedEq { arg, mask, value } => {
-                leaf.extend([
-                    argument(arg)?,
-                    op(AND, mask),
-                    jump(JUMP_EQ, value, 0, 1),
-                    answer,
-                ]);
-            }
-            When::ArgHasAny { arg, mask } => {
-                leaf.extend([
-                    argument(arg)?,
-                    op(AND, mask),
-                    jump(JUMP_EQ, 0, 1, 0),
-                    answer,
-                ]);
-            }
-            When::BothMaskedEq([first, second]) => {
-                leaf.extend([
-                    argument(first.arg)?,
-                    op(AND, first.mask),
-                    jump(JUMP_EQ, first.value, 0, 4),
-                    argument(second.arg)?,
-                    op(AND, second.mask),
-                    jump(JUMP_EQ, second.value, 0, 1),
-                    answer,
-                ]);
-            }
-        }
-        Ok(())
     }
 }
 
@@ -451,7 +306,7 @@ mod tests {
     #[test]
     fn the_32_bit_and_x32_tables_are_closed() {
         let filter = Filter::new(&[], Answer::Allow).unwrap();
-        let x32_getppid = i64::from(X32_BIT) | libc::SYS_getppid;
+        let x32_getppid = i64::from(program::X32_BIT) | libc::SYS_getppid;
         assert_eq!(in_child(&filter, || call(x32_getppid)), None);
         let int80_getppid = || {
             let result: i64;

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::said::Said;
 use crate::script_error::ScriptError;
 
 /// One item. A conversation is a list of them, in the order in which things were said and done.
@@ -19,6 +20,33 @@ pub enum Item {
     ScriptToolCall(ScriptToolCall),
     /// What came of it.
     ScriptToolCallOutput(Box<ScriptToolCallOutput>),
+    /// A call of a tool that the model made in its provider's own form.
+    FunctionCall(FunctionCall),
+    /// What came of it.
+    FunctionCallOutput(FunctionCallOutput),
+}
+
+/// A call of a tool in a provider's own form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionCall {
+    /// The id that it shares with its output.
+    pub call_id: String,
+    /// The tool, as the model named it.
+    pub name: String,
+    /// What it is called with, as JSON or as a text.
+    pub arguments: String,
+}
+
+/// What came of a call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionCallOutput {
+    /// The id that it shares with its call.
+    pub call_id: String,
+    /// What the model is told.
+    pub output: String,
+    /// Whether it failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
 }
 
 /// Something said.
@@ -176,9 +204,12 @@ pub struct ScriptToolCallOutput {
     /// The `message` of what it returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// What the model ought to know although the script succeeded.
+    /// What the model ought to know besides: calls that were not awaited, rejections that nobody handled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// What it said while it ran.
+    #[serde(flatten)]
+    pub said: Said,
     /// What it cost.
     pub metadata: OutputMetadata,
 }
@@ -200,6 +231,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::said::{Dropped, LogLevel, LogLine, ProgressKind, ProgressLine};
     use crate::script_error::{ErrorCode, Phase};
 
     #[test]
@@ -230,6 +262,20 @@ mod tests {
                 error: Some(error),
                 summary: None,
                 warnings: Vec::new(),
+                said: Said {
+                    logs: vec![LogLine {
+                        level: LogLevel::Warn,
+                        text: "slow".to_owned(),
+                    }],
+                    progress: vec![ProgressLine {
+                        kind: ProgressKind::Info,
+                        text: "half".to_owned(),
+                    }],
+                    dropped: Dropped {
+                        logs: 3,
+                        progress: 0,
+                    },
+                },
                 metadata: OutputMetadata {
                     duration_ms: 30_012,
                     tool_calls_made: 12,
@@ -284,6 +330,22 @@ mod tests {
                     "elapsedMs": 30012,
                     "completedTools": 12
                   }
+                },
+                "logs": [
+                  {
+                    "level": "warn",
+                    "text": "slow"
+                  }
+                ],
+                "progress": [
+                  {
+                    "kind": "info",
+                    "text": "half"
+                  }
+                ],
+                "dropped": {
+                  "logs": 3,
+                  "progress": 0
                 },
                 "metadata": {
                   "duration_ms": 30012,

@@ -81,6 +81,8 @@ pub enum ErrorCode {
     ScriptRuntimeError,
     /// It took too long.
     ScriptTimeoutError,
+    /// Somebody cancelled it.
+    ScriptCancelledError,
     /// It used too much memory.
     ScriptMemoryError,
     /// A person said no to one of its calls.
@@ -105,10 +107,11 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::ScriptSyntaxError,
         Self::ScriptRuntimeError,
         Self::ScriptTimeoutError,
+        Self::ScriptCancelledError,
         Self::ScriptMemoryError,
         Self::ApprovalDeniedError,
         Self::ApprovalTimeoutError,
@@ -127,6 +130,7 @@ impl ErrorCode {
             Self::ScriptSyntaxError => "ScriptSyntaxError",
             Self::ScriptRuntimeError => "ScriptRuntimeError",
             Self::ScriptTimeoutError => "ScriptTimeoutError",
+            Self::ScriptCancelledError => "ScriptCancelledError",
             Self::ScriptMemoryError => "ScriptMemoryError",
             Self::ApprovalDeniedError => "ApprovalDeniedError",
             Self::ApprovalTimeoutError => "ApprovalTimeoutError",

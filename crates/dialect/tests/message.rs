@@ -151,9 +151,7 @@ fn what_is_not_a_block_says_where_and_why() {
         (
             "<tool-calls runtime=\"v8\">x</tool-calls>",
             expect![[r#"
-                rejected the tag at line 1, column 1 is not understood; write `<tool-calls>`, and nothing in it: "<tool-calls runtime=\"v8\">"
-                text "x"
-                rejected the `</tool-calls>` at line 1, column 27 closes nothing: "</tool-calls>"
+                rejected the mark at line 1, column 1 is not understood; write `<tool-calls>` or ```ts tool-calls, and nothing else in it: "<tool-calls runtime=\"v8\">x</tool-calls>"
             "#]],
         ),
         (
@@ -177,6 +175,151 @@ fn what_is_not_a_block_says_where_and_why() {
     ] {
         check(message, &expected);
     }
+}
+
+#[test]
+fn thoughts_are_thoughts_however_their_tags_are_written() {
+    let script = "<tool-calls>draft()</tool-calls>";
+    for (open, close) in [
+        ("<thinking>", "</thinking>"),
+        ("<THINKING>", "</Thinking>"),
+        ("<thinking mode=\"deep\" budget='9'>", "</thinking>"),
+        ("<thinking\n  mode=\"deep\"\n>", "</thinking >"),
+        ("<think>", "</think>"),
+        ("<Reasoning>", "</reasoning>"),
+        ("<reasoning effort=high>", "</REASONING>"),
+        ("<thought>", "</thought>"),
+        ("<scratchpad>", "</scratchpad>"),
+        ("<antThinking>", "</antThinking>"),
+        // A tag inside, opened and closed, and one that is only mentioned.
+        ("<thinking>a <thinking>b</thinking>", "</thinking>"),
+        ("<thinking>use <thinking> tags; </thinking>", "</thinking>"),
+        ("<thinking>use `<thinking>` tags ", "</thinking>"),
+    ] {
+        let message = format!("{open}{script}{close}<tool-calls>go()</tool-calls>");
+        let segments = detect(message.as_bytes(), SourceLimits::default());
+        let scripts: Vec<_> = segments
+            .iter()
+            .filter_map(|segment| match &segment.kind {
+                SegmentKind::Script(script) => Some(script.source.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(scripts, ["go()"], "{message}");
+        assert_eq!(in_pieces(message.as_bytes(), |_| 1), segments, "{message}");
+    }
+    // Other tags are none.
+    for tag in ["thinkpad", "thinking-aloud", "think/", "rethink"] {
+        let message = format!("<{tag}><tool-calls>go()</tool-calls></{tag}>");
+        let segments = detect(message.as_bytes(), SourceLimits::default());
+        assert!(shown(&segments).contains("\"go()\""), "{message}");
+    }
+}
+
+/// The sources of the scripts in a message, and what was rejected.
+fn found(message: &str) -> Vec<String> {
+    let segments = detect(message.as_bytes(), SourceLimits::default());
+    assert_eq!(put_together(&segments), message.as_bytes());
+    assert_eq!(in_pieces(message.as_bytes(), |_| 1), segments, "{message}");
+    let told = segments.iter().filter_map(|segment| match &segment.kind {
+        SegmentKind::Script(script) => Some(script.source.clone()),
+        SegmentKind::Rejected(rejection) => Some(rejection.to_string()),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn marks_in_strings_and_comments_are_none() {
+    // What stands in the first script; a second one follows.
+    for inner in [
+        "const a = '<tool-calls>';",
+        "const a = \"</tool-calls>\"; b(a)",
+        "// write <tool-calls> here\nb()",
+        "// write </tool-calls> at the end\nb()",
+        "/* <tool-calls>\n </tool-calls> */ b()",
+        "const a = `\n<tool-calls>\nx\n</tool-calls>\n`; b(a)",
+        "const a = `${f('</tool-calls>', `</tool-calls>${1}`)}`; b(a)",
+        "const a = 'it\\'s </tool-calls>'; b(a)",
+        "const a = /['\"`]/.test(x); b(a)",
+        "const a = x / 2; const c = '</tool-calls>' // '\nb(a)",
+        "return /[/'`]</.test(x) ? 1 : 2",
+        "const it = { a: `}` }; b(`${it.a}</tool-calls>`)",
+        "const a = `don't`; const c = ``; b(a, '</tool-calls>')",
+    ] {
+        let message =
+            format!("<tool-calls>\n{inner}\n</tool-calls>\nand\n<tool-calls>two()</tool-calls>");
+        assert_eq!(found(&message), [inner, "two()"], "{inner}");
+        let message =
+            format!("```ts tool-calls\n{inner}\n```\nand\n<tool-calls>two()</tool-calls>");
+        assert_eq!(found(&message), [inner, "two()"], "{inner}");
+    }
+    // A fence in a template, of a script in a fence.
+    let inner = "const readme = `\n~~~\nnpm i\n~~~\n\\`\\`\\`\n`; b(readme)";
+    let message = format!("~~~ts tool-calls\n{inner}\n~~~\nand\n```ts tool-calls\ntwo()\n```\n");
+    assert_eq!(found(&message), [inner, "two()"]);
+}
+
+#[test]
+fn what_is_never_closed_swallows_no_other_script() {
+    for (first, source) in [
+        ("<tool-calls>return 'abc</tool-calls>", "return 'abc"),
+        ("<tool-calls>\nreturn `abc\n</tool-calls>", "return `abc"),
+        (
+            "<tool-calls>\nreturn 1 /* abc\n</tool-calls>",
+            "return 1 /* abc",
+        ),
+        (
+            "<tool-calls>return 1 // abc</tool-calls>",
+            "return 1 // abc",
+        ),
+        (
+            "<tool-calls>\nreturn 1 // abc</tool-calls>",
+            "return 1 // abc",
+        ),
+        ("<tool-calls>\nf(() => {\n</tool-calls>", "f(() => {"),
+        ("```ts tool-calls\nreturn `abc\n```", "return `abc"),
+    ] {
+        let message = format!("{first}\nand <tool-calls>two()</tool-calls>");
+        assert_eq!(found(&message), [source, "two()"], "{first}");
+    }
+    // Two that are never closed look like one template with text around it: it says where it could have ended.
+    let message = "<tool-calls>a(`)</tool-calls> and <tool-calls>b(`)</tool-calls> end";
+    let segments = detect(message.as_bytes(), SourceLimits::default());
+    let [
+        Segment {
+            kind: SegmentKind::Script(script),
+            raw,
+            ..
+        },
+        _,
+    ] = segments.as_slice()
+    else {
+        panic!("{segments:?}");
+    };
+    let end = script.could_end.unwrap();
+    assert_eq!(&raw[..end], b"<tool-calls>a(`)</tool-calls>");
+}
+
+#[test]
+fn a_script_with_two_kinds_of_marks_is_one() {
+    for message in [
+        "<tool-calls>\n```ts\nb()\n```\n</tool-calls>",
+        "<tool-calls>\n```ts tool-calls\nb()\n```\n</tool-calls>",
+        "<tool-calls>\n````typescript\nb()\n````\n</tool-calls>",
+        "<tool-calls>\n~~~\nb()\n~~~\n</tool-calls>",
+        "<tool-calls>```js\nb()\n```</tool-calls>",
+        "```ts tool-calls\n<tool-calls>\nb()\n</tool-calls>\n```",
+        "<TOOL-CALLS>b()</Tool-Calls>",
+        "<tool-calls Lang='TS' >b()</tool-calls >",
+        "```tool-calls\nb()\n```",
+        "```TypeScript Tool-Calls\nb()\n```",
+    ] {
+        assert_eq!(found(message), ["b()"], "{message}");
+    }
+    let inner = "const a = `x`;\nb(`</tool-calls>`)";
+    let message = format!("<tool-calls>\n```ts\n{inner}\n```\n</tool-calls>");
+    assert_eq!(found(&message), [inner]);
 }
 
 #[test]
@@ -221,7 +364,7 @@ proptest! {
     #[test]
     fn the_same_parts_of_any_jumble(
         parts in prop::collection::vec(prop::sample::select(vec![
-            "<tool-calls>", "</tool-calls>", "<thinking>", "</thinking>", "<think>", "`", "``", "```", "````\n",
+            "<tool-calls>", "</tool-calls>", "<thinking>", "</thinking>", "<think>", "<Reasoning a=b>", "</reasoning>", "'", "//", "/*", "*/", "${", "}", "`", "``", "```", "````\n",
             "```ts tool-calls\n", "~~~", "\n", "\r\n", " ", "   ", "x", "é", "\\", "<", ">", "/", "tool-calls", "\u{feff}",
             "<tool-calls lang=\"js\">", "<tool-calls x", "return 1;",
         ]), 0..40),

@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use ringfence::Engine;
-use ringfence::approval::{Approver, Awaited, Scripted};
+use ringfence::approval::{AnswerFuture, Approver, Scripted};
 use ringfence::config::Config;
 use ringfence::policy::permissions::ApprovalPolicy;
 use ringfence::policy::settle::Answer;
@@ -20,7 +20,7 @@ impl Approver for KnowsMake {
         "knows-make"
     }
 
-    fn ask<'a>(&'a self, question: &'a Question, grounds: &'a Grounds) -> Awaited<'a> {
+    fn ask<'a>(&'a self, question: &'a Question, grounds: &'a Grounds) -> AnswerFuture<'a> {
         Box::pin(async move {
             // What a person would be shown: why it is asked, and what the command would do.
             println!("asked: {}", question.because());

@@ -4,11 +4,14 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use ringfence_policy::NarrowGrant;
 use ringfence_policy::settle::Answer;
-use ringfence_policy::verdict::{Grounds, Question};
+use ringfence_policy::verdict::{Grounds, Question, QuestionKind};
+
+use crate::engine::Call;
 
 /// An answer that is still awaited.
-pub type Awaited<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
+pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 
 /// An answer, and who gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +31,7 @@ pub trait Approver: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Answers a question. The engine puts a limit on the time that this takes.
-    fn ask<'a>(&'a self, question: &'a Question, grounds: &'a Grounds) -> Awaited<'a>;
+    fn ask<'a>(&'a self, question: &'a Question, grounds: &'a Grounds) -> AnswerFuture<'a>;
 
     /// Answers a question and says who did, which matters where one approver stands for several.
     fn answer<'a>(
@@ -42,6 +45,16 @@ pub trait Approver: Send + Sync {
                 by: self.name(),
             }
         })
+    }
+
+    /// The same for one who cares which call asks.
+    fn answer_call<'a>(
+        &'a self,
+        _call: &'a Call,
+        question: &'a Question,
+        grounds: &'a Grounds,
+    ) -> Pin<Box<dyn Future<Output = Answered> + Send + 'a>> {
+        self.answer(question, grounds)
     }
 }
 
@@ -62,6 +75,25 @@ impl Chain {
         self.0.push(Arc::new(approver));
         self
     }
+
+    /// The answer of the first who could ask somebody.
+    async fn first<'a, F>(&'a self, ask: impl Fn(&'a Arc<dyn Approver>) -> F) -> Answered
+    where
+        F: Future<Output = Answered>,
+    {
+        let mut nobody = Answered {
+            answer: Answer::NobodyToAsk("there is no approver".to_owned()),
+            by: self.name(),
+        };
+        for approver in &self.0 {
+            let answered = ask(approver).await;
+            if !matches!(answered.answer, Answer::NobodyToAsk(_)) {
+                return answered;
+            }
+            nobody = answered;
+        }
+        nobody
+    }
 }
 
 impl Approver for Chain {
@@ -69,7 +101,7 @@ impl Approver for Chain {
         "chain"
     }
 
-    fn ask<'a>(&'a self, question: &'a Question, grounds: &'a Grounds) -> Awaited<'a> {
+    fn ask<'a>(&'a self, question: &'a Question, grounds: &'a Grounds) -> AnswerFuture<'a> {
         Box::pin(async move { self.answer(question, grounds).await.answer })
     }
 
@@ -78,28 +110,26 @@ impl Approver for Chain {
         question: &'a Question,
         grounds: &'a Grounds,
     ) -> Pin<Box<dyn Future<Output = Answered> + Send + 'a>> {
-        Box::pin(async move {
-            let mut nobody = Answered {
-                answer: Answer::NobodyToAsk("there is no approver".to_owned()),
-                by: self.name(),
-            };
-            for approver in &self.0 {
-                let answered = approver.answer(question, grounds).await;
-                if !matches!(answered.answer, Answer::NobodyToAsk(_)) {
-                    return answered;
-                }
-                nobody = answered;
-            }
-            nobody
-        })
+        Box::pin(self.first(move |approver| approver.answer(question, grounds)))
+    }
+
+    fn answer_call<'a>(
+        &'a self,
+        call: &'a Call,
+        question: &'a Question,
+        grounds: &'a Grounds,
+    ) -> Pin<Box<dyn Future<Output = Answered> + Send + 'a>> {
+        Box::pin(self.first(move |approver| approver.answer_call(call, question, grounds)))
     }
 }
 
 /// An approver that follows a script instead of asking anybody.
 #[derive(Debug, Clone)]
 pub enum Scripted {
-    /// Says yes to everything.
+    /// Says yes to everything that stays inside the fence.
     ApproveAll,
+    /// Says yes to everything, and lets commands leave the fence.
+    ApproveAllUnfenced,
     /// Says no to everything, with a word why.
     DenyAll {
         /// The word.
@@ -114,12 +144,16 @@ impl Approver for Scripted {
         "scripted"
     }
 
-    fn ask<'a>(&'a self, question: &'a Question, _: &'a Grounds) -> Awaited<'a> {
+    fn ask<'a>(&'a self, question: &'a Question, _: &'a Grounds) -> AnswerFuture<'a> {
         let deny = |message: &str| Answer::Denied {
             message: Some(message.to_owned()),
         };
         let answer = match self {
-            Self::ApproveAll => Answer::Approved,
+            Self::ApproveAll if leaves(question) => deny(STAYS_INSIDE),
+            Self::ApproveAll if question.grants().iter().any(NarrowGrant::is_grave) => {
+                deny(WORTH_MORE)
+            }
+            Self::ApproveAll | Self::ApproveAllUnfenced => Answer::Approved,
             Self::DenyAll { message } => deny(message),
             Self::ApproveContaining(words) => {
                 let subject = crate::engine::subject(question.action());
@@ -132,4 +166,20 @@ impl Approver for Scripted {
         };
         Box::pin(std::future::ready(answer))
     }
+}
+
+/// Why a yes to everything is none to some grants.
+const WORTH_MORE: &str = "everything is approved but what is worth more than the command: secrets, the machine's sockets, \
+                          what is protected, the whole network; a flag or a setting grants it";
+
+/// Why a yes to everything is none to leaving the fence.
+const STAYS_INSIDE: &str = "everything is approved inside the fence, and this would leave it; \
+                            `--approve all,unfenced` approves that too";
+
+/// Whether a yes would let something leave the fence that is there.
+fn leaves(question: &Question) -> bool {
+    matches!(
+        question.kind(),
+        QuestionKind::LeaveFence | QuestionKind::RetryUnfenced { .. }
+    )
 }

@@ -5,51 +5,77 @@
 
 mod account;
 mod advisers;
+#[cfg(feature = "commands")]
 mod aftermath;
-mod announce;
 mod builder;
+mod call_site;
+mod denied_paths;
 mod desk;
 mod door;
 mod entry;
+#[cfg(feature = "commands")]
 mod execute;
-mod held;
-mod keep;
+mod file_search;
+mod granted;
+mod own_secrets;
+mod patches;
+#[cfg(feature = "commands")]
+mod programs;
 mod record;
+#[cfg(feature = "commands")]
+mod retry;
+mod turn;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use ringfence_jail::{Session as Jail, TerminalSize};
-use ringfence_policy::Ground;
+use ringfence_jail::{Jail, TerminalSize};
 use ringfence_policy::action::{Action, FenceRequest, RunCommand};
 use ringfence_policy::command_line::{CommandLine, Shell};
+use ringfence_policy::judge::Denied;
 use ringfence_policy::permissions::{ApprovalPolicy, SandboxPolicy};
+use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::verdict::Judgement;
-use ringfence_script::{ScriptRuntime as Runtime, WorkerProgram};
+use ringfence_policy::{Ground, NarrowGrant};
 use tokio::sync::mpsc;
 
-use crate::audit::{self, CallId};
+use crate::audit::{self, CallId, SessionId};
+use crate::caches::OpenCaches;
+#[cfg(feature = "scripts")]
+use crate::code::Bridge;
 use crate::config::Config;
 use crate::denial::Denial;
-use crate::execution::{Cancel, Execution, Latch, Stopwatch, Typed};
+use crate::event::TurnId;
+use crate::execution::{Cancel, Execution, Latch, Stopwatch, TerminalInput};
 use crate::limit::LimitHit;
+#[cfg(feature = "commands")]
 use crate::network::SessionNetwork;
-use crate::output::{Captured, OutputProcessor, Stream};
-use crate::registry::{Registry, TaskId};
-use crate::script::ScriptPlace;
+use crate::output::{Captured, OutputProcessor, Outputs, SpillOptions, Stream};
+#[cfg(feature = "commands")]
+use crate::registry::Registry;
+use crate::registry::TaskId;
+#[cfg(feature = "scripts")]
+use crate::script::Runtimes;
 use crate::search::Catalogue;
-use crate::tools::{ExecToolCallOutput, ToolSet};
+#[cfg(feature = "commands")]
+use crate::tools::ExecToolCallOutput;
+use crate::tools::ToolSet;
+#[cfg(feature = "commands")]
 pub(crate) use aftermath::Findings;
-pub(crate) use announce::Announced;
 pub(crate) use desk::Desk;
-pub(crate) use door::Passage;
-pub(crate) use entry::run_command::{SessionStart, StartedSession};
+pub(crate) use door::{CallAnnouncement, Passage};
+#[cfg(feature = "commands")]
+pub(crate) use entry::run_command::{ProcessStart, StartedProcess};
+#[cfg(feature = "commands")]
 pub(crate) use entry::type_input::Keys;
 
 pub use builder::EngineBuilder;
+pub use call_site::CallSite;
+use own_secrets::OwnSecrets;
 pub use record::subject;
+pub use turn::TurnAnnouncement;
 
 /// The one place where the steps meet.
 pub struct Engine {
@@ -57,21 +83,25 @@ pub struct Engine {
     pub(crate) shell: Shell,
     pub(crate) ground: Ground,
     pub(crate) environment: BTreeMap<String, String>,
+    pub(crate) own_secrets: OwnSecrets,
     pub(crate) login: tokio::sync::OnceCell<Option<BTreeMap<String, String>>>,
+    #[cfg(feature = "commands")]
     pub(crate) registry: Arc<Registry>,
-    pub(crate) scripts: OnceLock<Arc<dyn Runtime>>,
-    pub(crate) tool_scripts: OnceLock<Arc<dyn Runtime>>,
-    pub(crate) worker: WorkerProgram,
+    #[cfg(feature = "scripts")]
+    pub(crate) runtimes: Runtimes,
     pub(crate) desk: Arc<Desk>,
+    #[cfg(feature = "commands")]
     pub(crate) network: Arc<SessionNetwork>,
     pub(crate) jail: Jail,
     pub(crate) journals: Option<PathBuf>,
     pub(crate) catalogue: Catalogue,
     pub(crate) processors: Vec<Arc<dyn OutputProcessor>>,
-    /// The time zone of scripts' dates.
-    pub(crate) time_zone: Option<String>,
     pub(crate) tools: ToolSet,
-    scratch: Option<PathBuf>,
+    outputs: Option<Arc<Outputs>>,
+    /// Whether it ends with its first call.
+    one_call: bool,
+    /// Held until the end.
+    _caches: Option<OpenCaches>,
 }
 
 /// One call on its way through.
@@ -81,6 +111,8 @@ pub struct Call {
     pub id: CallId,
     /// The call that makes it, for one that a script makes.
     pub parent: Option<CallId>,
+    /// The turn of a model that it is part of, where there is one.
+    pub turn: Option<TurnId>,
     /// How to stop it.
     pub cancel: Cancel,
     /// How to move its command to the background, where that was offered.
@@ -88,12 +120,17 @@ pub struct Call {
     /// The time that counts against its limits.
     pub clock: Stopwatch,
     /// The place in a script that makes it.
-    pub place: Option<Arc<ScriptPlace>>,
+    pub call_site: Option<Arc<CallSite>>,
+    /// Whose functions its code may call.
+    #[cfg(feature = "scripts")]
+    pub bridge: Option<Bridge>,
+    /// What whoever answers questions grants it beforehand, inside the fence.
+    pub grants: Vec<NarrowGrant>,
 }
 
 /// How a command is run.
 #[derive(Default)]
-pub struct How {
+pub struct RunOptions {
     /// The time it has.
     pub timeout: Option<Duration>,
     /// The longest that it may print nothing.
@@ -101,13 +138,13 @@ pub struct How {
     /// What becomes of it when its time is over.
     pub patience: Patience,
     /// What it reads from and prints to.
-    pub ends: Ends,
+    pub stdio: Stdio,
     /// Somebody who gets every byte as it comes.
-    pub tap: Option<Tap>,
+    pub output_sink: Option<OutputSink>,
 }
 
 /// Somebody who gets every byte of a command's output as it comes.
-pub type Tap = Arc<dyn Fn(Stream, &[u8]) + Send + Sync>;
+pub type OutputSink = Arc<dyn Fn(Stream, &[u8]) + Send + Sync>;
 
 /// What becomes of a command in the foreground when its time is over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -123,7 +160,7 @@ pub enum Patience {
 
 /// What a command reads from and prints to.
 #[derive(Debug, Default)]
-pub enum Ends {
+pub enum Stdio {
     /// Pipes, and no input.
     #[default]
     NoInput,
@@ -134,15 +171,15 @@ pub enum Ends {
         /// Its size.
         size: TerminalSize,
         /// What is typed.
-        typed: mpsc::Receiver<Typed>,
+        typed: mpsc::Receiver<TerminalInput>,
     },
 }
 
-/// Whether anybody hears of a command.
+/// Who hears of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Heard {
-    Yes,
-    No,
+enum Audience {
+    Listeners,
+    Nobody,
 }
 
 /// What came of a command.
@@ -158,13 +195,17 @@ pub struct Outcome {
     pub sandbox: &'static str,
     /// Why a refused command was not tried again.
     pub not_retried: Option<String>,
+    /// How it was run again, if it was: what was granted, or that it ran outside.
+    pub retried: Option<String>,
+    /// What it failed for that could be granted.
+    pub(crate) asks: Denied,
     /// The task that keeps what the command left running.
     pub task: Option<TaskId>,
 }
 
 /// What became of a command in the foreground.
 #[derive(Debug)]
-pub enum Done {
+pub enum RunResult {
     /// It has ended.
     Ended(Box<Outcome>),
     /// It goes on as a background task.
@@ -195,6 +236,11 @@ impl Engine {
         }
     }
 
+    /// Whether everything that runs ends with this call.
+    pub(crate) fn ends_with(&self, call: &Call) -> bool {
+        self.one_call && call.parent.is_none()
+    }
+
     /// A command as a person would have it run: here, with the session's environment.
     pub fn person_command(&self, line: CommandLine) -> RunCommand {
         RunCommand {
@@ -211,6 +257,27 @@ impl Engine {
     /// Says what would become of an action, and does nothing.
     pub fn check(&self, action: Action) -> Judgement {
         self.desk.check(action)
+    }
+
+    /// Judges by these rules from now on, in the place of those that it was opened with and that were kept since.
+    pub fn replace_rules(&self, rules: RuleSet) {
+        let current = self.desk.rules.write();
+        *current.unwrap_or_else(PoisonError::into_inner) = rules;
+    }
+
+    /// The folder that it works in.
+    pub fn workspace(&self) -> &Path {
+        &self.ground.workspace
+    }
+
+    /// The session, as the audit log names it.
+    pub fn session(&self) -> &SessionId {
+        &self.desk.session
+    }
+
+    /// How long a question waits for its answer.
+    pub fn question_timeout(&self) -> Duration {
+        self.desk.patience
     }
 
     /// The user's shell.
@@ -234,8 +301,17 @@ impl Engine {
     }
 
     /// An outcome as the `shell` tool replies it.
+    #[cfg(feature = "commands")]
     pub fn exec_output(&self, outcome: &Outcome) -> ExecToolCallOutput {
         ExecToolCallOutput::of(self, outcome, None)
+    }
+
+    /// Where what is too long for a reply goes.
+    pub(crate) fn spill_options(&self) -> Option<SpillOptions> {
+        self.outputs.as_ref().map(|outputs| SpillOptions {
+            outputs: Arc::clone(outputs),
+            cap: self.config.output.spill_cap_bytes,
+        })
     }
 
     pub(crate) fn max_output_chars(&self) -> usize {
@@ -243,7 +319,7 @@ impl Engine {
     }
 }
 
-impl How {
+impl RunOptions {
     /// The same once more, where that is possible: a terminal at which somebody has typed is not
     /// the same any more.
     fn again(&self) -> Option<Self> {
@@ -251,12 +327,12 @@ impl How {
             timeout: self.timeout,
             silence: self.silence,
             patience: self.patience,
-            ends: match &self.ends {
-                Ends::NoInput => Ends::NoInput,
-                Ends::InheritedInput => Ends::InheritedInput,
-                Ends::Terminal { .. } => return None,
+            stdio: match &self.stdio {
+                Stdio::NoInput => Stdio::NoInput,
+                Stdio::InheritedInput => Stdio::InheritedInput,
+                Stdio::Terminal { .. } => return None,
             },
-            tap: self.tap.clone(),
+            output_sink: self.output_sink.clone(),
         })
     }
 }
@@ -279,8 +355,5 @@ impl Drop for Engine {
                 reason: None,
             })
         });
-        if let Some(folder) = &self.scratch {
-            let _ = std::fs::remove_dir_all(folder);
-        }
     }
 }

@@ -4,16 +4,19 @@ use std::io;
 use std::path::PathBuf;
 
 use ringfence_jail::LaunchError;
-use ringfence_policy::verdict::Denial;
+use ringfence_policy::verdict::Refusal;
 use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::audit::AuditError;
+#[cfg(feature = "commands")]
+use crate::http::HttpError;
+#[cfg(feature = "commands")]
 use crate::network::InjectError;
 use crate::patch::PatchError;
 use crate::registry::{ProcessId, TaskId};
 use crate::rules::RulesFileError;
-use crate::session::ShellError;
+use crate::shell::ShellError;
 
 /// A call that came to nothing. The next call works.
 #[derive(Debug, Error)]
@@ -50,6 +53,12 @@ pub enum CallError {
     /// The command is empty.
     #[error("the command is empty")]
     EmptyCommand,
+    /// Something that would have to outlive the one call that the engine was opened for.
+    #[error(
+        "it would end with this call, which is the only one here; start what goes on in the background in \
+         a session of several calls (`ringfence session`)"
+    )]
+    EndsWithCall,
     /// A time-out above the maximum.
     #[error("a timeout of {given} ms is above the maximum of {most} ms")]
     TimeoutTooLong {
@@ -82,7 +91,7 @@ pub enum CallError {
     Shell(#[from] ShellError),
     /// Policy or a person said no.
     #[error("{0}")]
-    Denied(Denial),
+    Refused(Refusal),
     /// The configuration asks for something that this version does not have.
     #[error("`{setting}` is not available in this version; {instead}")]
     NotAvailable {
@@ -167,11 +176,25 @@ pub enum CallError {
         most: usize,
     },
     /// A header that is to be added to requests cannot be made.
+    #[cfg(feature = "commands")]
     #[error(transparent)]
     Inject(#[from] InjectError),
     /// TLS cannot be ended here, which `network.terminate_tls` asks for.
+    #[cfg(feature = "commands")]
     #[error("`network.terminate_tls`: {0}")]
     Terminate(#[from] ringfence_jail::net::TerminatorError),
+    /// A request came to nothing.
+    #[cfg(feature = "commands")]
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    /// The tool is there, and switched off.
+    #[error("the tool `{tool}` is switched off: `{setting}` is not true")]
+    SwitchedOff {
+        /// The tool.
+        tool: &'static str,
+        /// What switches it on.
+        setting: &'static str,
+    },
     /// The command could not be started.
     #[error(transparent)]
     Launch(#[from] LaunchError),
@@ -231,6 +254,7 @@ impl CallError {
             Self::UnknownField { .. } => "unknown_field",
             Self::BadArguments { .. } => "bad_arguments",
             Self::EmptyCommand => "empty_command",
+            Self::EndsWithCall => "ends_with_call",
             Self::TimeoutTooLong { .. } => "timeout_too_long",
             Self::Workdir { .. } => "workdir_unusable",
             Self::State { .. } => "state_unusable",
@@ -246,9 +270,14 @@ impl CallError {
             Self::NoSuchTask { .. } => "no_such_task",
             Self::TooManyTasks { .. } => "too_many_tasks",
             Self::NotAvailable { .. } => "setting_not_available",
+            #[cfg(feature = "commands")]
             Self::Terminate(_) => "tls_unusable",
+            #[cfg(feature = "commands")]
             Self::Inject(_) => "inject_unusable",
-            Self::Denied(denial) => denial.code.name(),
+            Self::Refused(refusal) => refusal.code.name(),
+            #[cfg(feature = "commands")]
+            Self::Http(error) => error.code(),
+            Self::SwitchedOff { .. } => "tool_switched_off",
             Self::Launch(error) => error.code(),
             Self::Patch(error) => error.code(),
             Self::Audit(_) => "audit_failed",

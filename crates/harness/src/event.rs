@@ -1,18 +1,83 @@
 //! What happens, as it happens. One closed list, from which progress, notifications, streams and
 //! metrics are all made.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::audit::CallId;
+use ringfence_dialect::LogLevel;
+use ringfence_policy::classify::Class;
+
+use crate::audit::{Answer, CallId, Decision, Outcome};
+use crate::config::ScriptMode;
+use crate::denial::DenialKind;
 use crate::engine::Call;
-use crate::execution::Latch;
+use crate::execution::{Ending, Latch};
+use crate::limit::LimitHit;
 use crate::output::{Delta, Stream};
 
-/// Something that happened.
+/// The id of one turn of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TurnId(pub String);
+
+impl fmt::Display for TurnId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A command's run, once it is over.
+#[derive(Debug, Clone)]
+pub struct CommandRun {
+    /// What held it.
+    pub fence: &'static str,
+    /// How it came to its end; nothing if it was lost with its warden.
+    pub ending: Option<Ending>,
+    /// Its exit code, if it was not lost.
+    pub exit_code: Option<i32>,
+    /// How long it ran.
+    pub duration: Duration,
+    /// The CPU time that it and its children used.
+    pub cpu: Duration,
+    /// The largest resident set of any one of its processes, in bytes.
+    pub max_rss_bytes: u64,
+    /// What it printed to its standard output, in bytes.
+    pub stdout_bytes: u64,
+    /// The same for its standard error.
+    pub stderr_bytes: u64,
+    /// What the fence refused it.
+    pub denials: Vec<DenialKind>,
+    /// The limits that it hit.
+    pub limits_hit: Vec<LimitHit>,
+}
+
+/// Something that happened. What is about a session as a whole has its id in the place of a call's.
 #[derive(Debug, Clone)]
 pub enum Event<'a> {
+    /// A session can take calls.
+    Opened {
+        /// The session.
+        call: CallId,
+        /// How long it took to open it.
+        took: Duration,
+    },
+    /// What a model said in one turn is worked through. Each has exactly one end.
+    TurnBegin {
+        /// The session.
+        call: CallId,
+        /// The turn.
+        turn: TurnId,
+    },
+    /// It has been worked through, or given up.
+    TurnEnd {
+        /// The session.
+        call: CallId,
+        /// The turn.
+        turn: TurnId,
+        /// How long it took.
+        duration: Duration,
+    },
     /// A call has started. Each has exactly one end.
     Begin {
         /// The call.
@@ -23,6 +88,70 @@ pub enum Event<'a> {
         command: String,
         /// Where it runs.
         cwd: PathBuf,
+        /// The call that made it, if that is a script's.
+        parent: Option<CallId>,
+        /// The turn that it is part of, where there is one.
+        turn: Option<TurnId>,
+    },
+    /// A call is being judged.
+    Judging {
+        /// The call.
+        call: CallId,
+    },
+    /// It was judged. A second try of a command is judged anew.
+    Judged {
+        /// The call.
+        call: CallId,
+        /// What came of it.
+        verdict: Decision,
+        /// The class of a command.
+        class: Option<Class>,
+        /// The rule that decided, as file and line.
+        rule: Option<String>,
+        /// How long it took, where this is the one time.
+        took: Option<Duration>,
+    },
+    /// Somebody is asked about it.
+    Asked {
+        /// The call.
+        call: CallId,
+    },
+    /// The question is over.
+    Answered {
+        /// The call.
+        call: CallId,
+        /// The answer; nothing if the question was withdrawn.
+        answer: Option<Answer>,
+        /// For how long it waited.
+        waited: Duration,
+    },
+    /// A permitted command is being launched.
+    Launching {
+        /// The call.
+        call: CallId,
+    },
+    /// It runs.
+    Launched {
+        /// The call.
+        call: CallId,
+        /// What holds it.
+        fence: &'static str,
+        /// How long the launch took.
+        took: Duration,
+    },
+    /// A command's run is over, in the foreground or after its call.
+    Ran {
+        /// The call that started it.
+        call: CallId,
+        /// The run.
+        run: &'a CommandRun,
+    },
+    /// A script was not run, as its mode says.
+    NotRun {
+        /// The call.
+        call: CallId,
+        /// The mode.
+        mode: ScriptMode,
     },
     /// A command printed something. Pieces are whole characters, and bounded in size and number.
     Output {
@@ -85,10 +214,16 @@ pub enum Event<'a> {
     End {
         /// The call.
         call: CallId,
+        /// The tool.
+        tool: String,
         /// The exit code, if a command ran.
         exit_code: Option<i32>,
         /// How long it took.
         duration: Duration,
+        /// How it ended.
+        outcome: Outcome,
+        /// Why, if it did not end well and there is a code for it.
+        error: Option<String>,
     },
 }
 
@@ -96,7 +231,18 @@ impl<'a> Event<'a> {
     /// The call that it is about.
     pub fn call(&self) -> &CallId {
         match self {
-            Self::Begin { call, .. }
+            Self::Opened { call, .. }
+            | Self::TurnBegin { call, .. }
+            | Self::TurnEnd { call, .. }
+            | Self::Begin { call, .. }
+            | Self::Judging { call, .. }
+            | Self::Judged { call, .. }
+            | Self::Asked { call, .. }
+            | Self::Answered { call, .. }
+            | Self::Launching { call, .. }
+            | Self::Launched { call, .. }
+            | Self::Ran { call, .. }
+            | Self::NotRun { call, .. }
             | Self::Output { call, .. }
             | Self::NotStreamed { call, .. }
             | Self::Progress { call, .. }
@@ -105,6 +251,20 @@ impl<'a> Event<'a> {
             | Self::Notice { call, .. }
             | Self::Said { call, .. }
             | Self::End { call, .. } => call,
+        }
+    }
+
+    /// Where a script stands by it, if it is the beginning or the end of one.
+    pub fn script_phase(&self) -> Option<&'static str> {
+        match self {
+            Self::Begin { tool, .. } if tool == "run_script" => Some("script_started"),
+            Self::End { tool, outcome, .. } if tool == "run_script" => Some(match outcome {
+                Outcome::Ok => "script_completed",
+                Outcome::TimedOut => "script_timed_out",
+                Outcome::Cancelled | Outcome::Abandoned => "script_cancelled",
+                Outcome::Failed | Outcome::Refused => "script_error",
+            }),
+            _ => None,
         }
     }
 
@@ -125,8 +285,8 @@ pub enum Tone {
     Progress,
     /// What it worries about.
     Warning,
-    /// A line of its console.
-    Log,
+    /// A line of its console, printed by this method.
+    Log(LogLevel),
 }
 
 impl Tone {
@@ -135,7 +295,7 @@ impl Tone {
         match self {
             Self::Progress => "progress",
             Self::Warning => "warning",
-            Self::Log => "log",
+            Self::Log(_) => "log",
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What an exit code means.
 
+use crate::execution::Ending;
+
 /// Codes with a meaning of their own.
 const CODES: &[(i32, &str)] = &[
     (1, "General error"),
@@ -45,8 +47,16 @@ const SIGNALS: &[(i32, &str, &str)] = &[
     (31, "SIGSYS", "a forbidden system call"),
 ];
 
+/// What the exit code of a command means that came to its end in some way.
+pub(crate) fn interpret(ending: Ending, code: i32) -> Option<String> {
+    match ending {
+        Ending::Cancelled => Some("SIGKILL: stopped on request, before it was done".to_owned()),
+        _ => meaning(code),
+    }
+}
+
 /// The meaning of an exit code; nothing for success and for codes that are the program's own.
-pub fn interpret(code: i32) -> Option<String> {
+fn meaning(code: i32) -> Option<String> {
     if let Some((_, meaning)) = CODES.iter().find(|(known, _)| *known == code) {
         return Some((*meaning).to_owned());
     }
@@ -62,7 +72,7 @@ pub fn interpret(code: i32) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::interpret;
+    use super::*;
 
     #[test]
     fn codes_and_every_signal_have_a_meaning() {
@@ -78,9 +88,23 @@ mod tests {
             (143, Some("SIGTERM: terminated")),
             (255, None),
         ] {
-            assert_eq!(interpret(code).as_deref(), expected, "{code}");
+            assert_eq!(
+                interpret(Ending::Exited, code).as_deref(),
+                expected,
+                "{code}"
+            );
         }
-        assert!((129..=192).all(|code| interpret(code).is_some()));
-        assert!((193..=255).all(|code| interpret(code).is_none()));
+        assert!((129..=192).all(|code| meaning(code).is_some()));
+        assert!((193..=255).all(|code| meaning(code).is_none()));
+    }
+
+    #[test]
+    fn what_somebody_stopped_did_not_run_out_of_anything() {
+        let said = interpret(Ending::Cancelled, 137).unwrap_or_default();
+        assert!(said.contains("stopped on request"), "{said}");
+        assert!(
+            !said.contains("memory") && !said.contains("timeout"),
+            "{said}"
+        );
     }
 }

@@ -42,6 +42,7 @@
 //! | call a tool by its name, as a model does | [`Engine::call`], [`tools`], [`declarations`] |
 //! | run a command, code or a script as a program does | [`Engine::run_command`], [`Engine::run_code`], [`Engine::run_script`] |
 //! | take a whole message of a model's | [`respond`] |
+//! | ask a model, execute its turns and go on until it is done | [`agent`] |
 //! | know what would become of something | [`Engine::check`] |
 //! | read layers of configuration, rules and projects | [`config`], [`rules`], [`project`], [`trust`] |
 //! | know afterwards what ran | [`audit`], [`history`] |
@@ -55,50 +56,76 @@
 //! | what is permitted besides the rules | [`permission_layer::PermissionLayer`] | [`EngineBuilder::permission_layer`] |
 //! | what a model reads of an output | [`output::OutputProcessor`] | [`EngineBuilder::output_processor`] |
 //! | who hears what happens | [`event::Listener`] | [`EngineBuilder::listener`] |
+//! | what a model can call | [`tools::Tool`] | [`EngineBuilder::tools`] |
 //!
 //! The folder `examples` has a small program for each.
 //!
 //! **Invariant:** the library never prompts, prints, or reads the home folder or the environment. Front
 //! ends hand it an [`approval::Approver`], the paths of its configuration layers, and variables.
 
+#![deny(missing_docs)]
+#![cfg_attr(
+    not(all(feature = "commands", feature = "scripts")),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "what commands and scripts share serves one of them"
+    )
+)]
+
+#[cfg(feature = "scripts")]
+pub mod agent;
 pub mod approval;
 pub mod audit;
+mod caches;
 pub mod classifier;
-mod code;
+#[cfg(feature = "scripts")]
+pub mod code;
 pub mod config;
 pub mod declarations;
 mod denial;
 mod engine;
+mod environment;
 mod error;
 pub mod event;
 mod execution;
-pub mod exit_code;
+mod exit_code;
+mod file_user;
+mod grant;
 pub mod history;
+#[cfg(feature = "commands")]
+mod http;
 pub mod identifier;
 mod limit;
 mod network;
 pub mod output;
-mod owner;
 mod patch;
-mod patching;
 pub mod permission_layer;
 pub mod project;
 mod registry;
+#[cfg(feature = "scripts")]
 pub mod respond;
 pub mod rules;
+#[cfg(feature = "scripts")]
 pub mod script;
 mod search;
-mod searching;
-pub mod session;
+pub mod shell;
 mod state;
 pub mod tools;
 pub mod trust;
 
 pub use denial::{Denial, DenialKind, Evidence as DenialEvidence};
-pub use engine::{Call, Done, Ends, Engine, EngineBuilder, How, Outcome, Patience, Tap, subject};
+pub use engine::{
+    Call, CallSite, Engine, EngineBuilder, Outcome, OutputSink, Patience, RunOptions, RunResult,
+    Stdio, TurnAnnouncement, subject,
+};
 pub use error::CallError;
-pub use execution::{Cancel, Ending, Execution, Latch, Remaining, Stopwatch, Typed};
+pub use execution::{Cancel, Ending, Execution, Latch, Remaining, Stopwatch, TerminalInput};
+pub use grant::{Grant, GrantError};
+#[cfg(feature = "commands")]
+pub use http::HttpError;
 pub use limit::{Evidence, LimitHit, Unit};
+#[cfg(feature = "commands")]
 pub use network::InjectError;
 pub use patch::{HunkFailure, PatchError};
 pub use registry::{ProcessId, TaskId};
@@ -109,12 +136,13 @@ pub use ringfence_policy as policy;
 /// What benchmarks of this project look at from outside. No part of the interface.
 #[doc(hidden)]
 pub mod testing {
-    pub use crate::execution::{Driven, OnTimeout, Outside, Paused, Running, Timing, drive};
+    pub use crate::execution::{DriveResult, OnTimeout, Outside, Paused, Running, Timing, drive};
 }
 
 /// Serves the entries for which the program re-executes itself. Call this first thing in `main`,
 /// while the process has a single thread; it returns at once in an ordinary start.
 pub fn init() {
     ringfence_jail::serve_if_asked();
+    #[cfg(feature = "scripts")]
     ringfence_script::serve_worker();
 }

@@ -305,7 +305,7 @@ fn errors_say_where_and_what_to_write_instead() {
     expect![[r#"
         DIR/user.toml:2: unknown key `sandbox.netwrok`; did you mean `sandbox.network`?
         DIR/user.toml:1: unknown section `sandbx`; did you mean `sandbox`?
-        DIR/user.toml:2: unknown key `mode`; did you mean `sandbox.mode`?
+        DIR/user.toml:2: unknown key `mode`; did you mean `model`?
         DIR/user.toml:2: unknown key `sandbox.whatever_this_is`; see `ringfence config show` for all keys
         DIR/user.toml:2: `sandbox.network` must be one of "off", "allow-list", "full"; found "on"
         DIR/user.toml:3: `sandbox.network` must be one of "off", "allow-list", "full"; found 5
@@ -633,7 +633,12 @@ fn the_table_of_keys_is_sound() {
     for key in config::keys() {
         let lists = matches!(
             key.kind,
-            Kind::Paths | Kind::RootedPaths | Kind::Names | Kind::Hosts | Kind::Table
+            Kind::Paths
+                | Kind::RootedPaths
+                | Kind::Names
+                | Kind::Hosts
+                | Kind::Presets
+                | Kind::Table
         );
         assert!(key.merge == Merge::Replace || lists, "{}", key.path());
         assert!(key.doc.ends_with('.'), "{}", key.path());

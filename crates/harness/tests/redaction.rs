@@ -6,7 +6,7 @@
 use std::fs;
 
 use ringfence::audit::{
-    Answer, ApprovalAnswered, ApprovalAsked, AuditLog, AuditPlace, Command, Decision, Intent,
+    Answer, ApprovalAnswered, ApprovalAsked, AuditFolders, AuditLog, Command, Decision, Intent,
     Record, SystemClock,
 };
 
@@ -385,7 +385,7 @@ fn secrets(marked: &str) -> Vec<&str> {
 /// Everything that is written when a command is judged, asked about and approved by a rule.
 fn kept(command: Command, said: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
-    let place = AuditPlace {
+    let place = AuditFolders {
         dir: dir.path().join("audit"),
         state_dir: dir.path().join("state"),
     };
@@ -422,6 +422,7 @@ fn kept(command: Command, said: &str) -> String {
         cwd: "/work".into(),
         sandbox: "native".into(),
         verdict: Decision::Allow,
+        class: None,
         reason: said.to_owned(),
         rule: None,
         approved_by: None,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use ringfence_confine::cgroup::{Controller, Nest};
+use ringfence_confine::cgroup::{Controller, GroupRoot};
 use ringfence_confine::{landlock, namespace};
 use ringfence_policy::permissions::{Limits, SandboxMode, SandboxPolicy};
 use serde::Serialize;
@@ -12,12 +12,12 @@ use serde::Serialize;
 use crate::backend::guarantee::{GUARANTEES, Guarantee, Holding};
 use crate::backend::{Backend, SearchPath, bubblewrap, container, native};
 use crate::error::LaunchError;
+use crate::jail::identity;
 use crate::line::WardenProgram;
 use crate::plan;
-use crate::session::identity;
 use crate::surroundings::Surroundings;
 use crate::survey::Survey;
-use crate::warden::protocol::{Boot, Enclosure, Furniture, Groups, RawPath, World};
+use crate::warden::protocol::{Boot, Enclosure, Groups, RawPath, RunFolder, World};
 
 /// Whether a mechanism is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -141,7 +141,7 @@ async fn try_bubblewrap(programs: &SearchPath) -> Result<(String, u64), LaunchEr
             groups: Groups::default(),
         },
         identity: identity(Path::new("/"))?,
-        furniture: Furniture::default(),
+        run_folder: RunFolder::default(),
         marks: None,
         workspace: RawPath::default(),
         harness: std::process::id(),
@@ -251,7 +251,7 @@ async fn try_world(own_network: bool) -> Result<(u64, u64), String> {
             groups: Groups::default(),
         },
         identity,
-        furniture: Furniture::default(),
+        run_folder: RunFolder::default(),
         marks: None,
         workspace: RawPath::default(),
         harness: std::process::id(),
@@ -283,11 +283,11 @@ fn reading() -> Result<Enclosure, LaunchError> {
 }
 
 fn control_groups() -> Finding {
-    let nested = Nest::make(&[Controller::Pids, Controller::Memory])
-        .or_else(|_| Nest::make(&[Controller::Pids]));
+    let nested = GroupRoot::make(&[Controller::Pids, Controller::Memory])
+        .or_else(|_| GroupRoot::make(&[Controller::Pids]));
     match nested {
-        Ok(nest) => {
-            let places: Vec<_> = nest
+        Ok(root) => {
+            let places: Vec<_> = root
                 .paths()
                 .iter()
                 .filter_map(|path| path.parent().map(|parent| parent.display().to_string()))
@@ -307,7 +307,7 @@ fn control_groups() -> Finding {
 }
 
 fn process_limit() -> Finding {
-    let detail = if Nest::make(&[Controller::Pids]).is_ok() {
+    let detail = if GroupRoot::make(&[Controller::Pids]).is_ok() {
         "by a control group, for everybody"
     } else if namespace::pid_max_is_per_namespace() {
         "by the PID namespace, for everybody, and never below 301"

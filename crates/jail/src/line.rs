@@ -13,10 +13,13 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::de::DeserializeOwned;
 use tokio::io::unix::AsyncFd;
 
-use crate::backend::ContainerEngine;
-use crate::backend::forked::Forked;
+use crate::backend::native::ForkedWarden;
+use crate::backend::{Backend, ContainerEngine, Holder, Site};
 use crate::error::LaunchError;
-use crate::warden::protocol::{self, Boot, Booted, Enclosure, GOODBYE, Prepared};
+use crate::jail::stdio::{Io, ends};
+use crate::process::{Output, Process};
+use crate::terminal::Terminal;
+use crate::warden::protocol::{self, Boot, Booted, Enclosure, GOODBYE, Launch, Prepared, Report};
 
 /// The program that serves as warden: this one again, or the `ringfence` program by its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +30,7 @@ pub enum WardenProgram {
     At(PathBuf),
     /// A copy of the running program that waits to be a warden; once it is one, the running
     /// program.
-    Forked(Forked),
+    Forked(ForkedWarden),
 }
 
 impl WardenProgram {
@@ -48,8 +51,67 @@ pub(crate) struct Stage {
     /// Orders and reports.
     pub(crate) control: AsyncFd<OwnedFd>,
     pub(crate) pidfd: OwnedFd,
+    /// Takes what the warden needs to know if the harness is killed; taken by whoever tells it.
+    pub(crate) testament: Option<OwnedFd>,
     /// Listens inside the session's own network, where it has one.
     pub(crate) outlet: Option<OwnedFd>,
+}
+
+impl Stage {
+    /// Hands it the launch and waits for its word. None if it has given up waiting.
+    pub(crate) async fn launch(
+        self,
+        launch: &Launch,
+        io: Io,
+        site: &Site,
+        holder: Holder,
+    ) -> Result<Option<Process>, LaunchError> {
+        let backend = site.backend();
+        let Stage {
+            launch: launcher,
+            control: socket,
+            pidfd,
+            ..
+        } = self;
+        let (mut ends, input, output) = ends(io).map_err(LaunchError::Warden)?;
+        // What `bwrap` has to say comes here, if it gives up before our program runs in it.
+        let complaints = protocol::file_of(&[]).map_err(LaunchError::Warden)?;
+        if backend == Backend::Bubblewrap {
+            ends.push(complaints.try_clone().map_err(LaunchError::Warden)?);
+        }
+        let borrowed: Vec<_> = ends.iter().map(AsFd::as_fd).collect();
+        match protocol::send(&launcher, launch, &borrowed) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(None),
+            other => other.map_err(LaunchError::Warden)?,
+        }
+        drop((ends, launcher));
+        match receive::<Report>(&socket)
+            .await
+            .map_err(LaunchError::Warden)?
+        {
+            Some((Report::Started { covered }, along)) => {
+                let mut along = along.into_iter();
+                let output = if let Some(output) = output {
+                    output
+                } else {
+                    let terminal = along.next().ok_or(LaunchError::WardenGone)?;
+                    Output::Terminal(Terminal::new(terminal).map_err(LaunchError::Warden)?)
+                };
+                let first = along.next().unwrap_or(pidfd);
+                let process = Process::new(socket, (first, site.grouping()), holder, input, output);
+                Ok(Some(process.with_covered(covered)))
+            }
+            Some((Report::Failed(failure), _)) => Err(LaunchError::from(failure)),
+            None if backend == Backend::Bubblewrap => {
+                let said = protocol::read_file(&complaints).map_err(LaunchError::Warden)?;
+                let said = String::from_utf8_lossy(&said).trim().to_owned();
+                Err(LaunchError::Bubblewrap(said))
+            }
+            Some((Report::Exited { .. } | Report::Over { .. }, _)) | None => {
+                Err(LaunchError::WardenGone)
+            }
+        }
+    }
 }
 
 /// Whether a warden has said that everything it started is gone.
@@ -173,6 +235,7 @@ impl Line {
                     launch,
                     control: nonblocking(control).map_err(LaunchError::Warden)?,
                     pidfd,
+                    testament: descriptors.next(),
                     outlet: descriptors.next(),
                 })
             }

@@ -1,5 +1,6 @@
 //! From a policy to a plan that a stage can carry out, and whether this machine can do so.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use ringfence_policy::permissions::{
@@ -9,6 +10,7 @@ use ringfence_policy::sensitive::path::{Base, Writing, kept};
 
 use crate::error::LaunchError;
 use crate::git::Known;
+use crate::real_paths::RealPaths;
 use crate::warden::protocol::{Fence, Groups, RawPath, RunLimits, Sockets, Tmp, World};
 
 /// The world that a policy needs.
@@ -64,6 +66,9 @@ pub(crate) fn fence(sandbox: &SandboxPolicy) -> Result<Fence, LaunchError> {
     let out_of_sight = |path: &&RawPath| tmp != Tmp::Machine && path.to_path().starts_with("/tmp");
     let in_tmp = fence.unix_sockets.iter().filter(out_of_sight);
     fence.sockets_in_tmp = in_tmp.cloned().collect();
+    if tmp != Tmp::Machine {
+        show_in_tmp(sandbox, &mut fence)?;
+    }
     Ok(fence)
 }
 
@@ -96,17 +101,15 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
     // Each root as it was given, and with every link in it followed.
     let mut roots = Vec::new();
     for root in sandbox.effective_writable_roots() {
-        roots.push((root.clone(), resolved(root)?));
+        roots.push((root.clone(), place_of(root, sandbox)?));
     }
     if tmp == Tmp::Machine && sandbox.mode == SandboxMode::WorkspaceWrite {
         roots.push((PathBuf::from("/tmp"), resolved(Path::new("/tmp"))?));
     }
     // What may not be read may not be made either: a key of somebody else's in a folder for keys
     // that does not exist yet is as bad as reading one.
-    let in_roots = sandbox
-        .denied_reads
-        .iter()
-        .filter_map(|path| in_a_root(path, &roots));
+    let denied = denied_reads(sandbox);
+    let in_roots = denied.iter().filter_map(|path| in_a_root(path, &roots));
     let (when_there, always): (Vec<_>, Vec<_>) = sandbox.protected_paths.iter().partition(|path| {
         kept(Base::Root, Writing::ProtectedWhenThere).any(|name| *path == Path::new(name))
     });
@@ -122,9 +125,16 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
             .flatten();
         moved.unwrap_or_else(|| path.clone())
     });
+    let cache = sandbox.writable_cache().map(resolved).transpose()?;
+    // It is put over everything else, and would uncover what is denied there.
+    let mut real = RealPaths::default();
+    let cache = cache.filter(|folder| {
+        let mut denied = denied.iter();
+        !denied.any(|path| path.starts_with(folder) || real.of(path).starts_with(folder))
+    });
     let mut unix_sockets = Vec::new();
     for path in &sandbox.unix_sockets {
-        unix_sockets.push(RawPath::from(resolved(path)?.as_path()));
+        unix_sockets.push(RawPath::from(place_of(path, sandbox)?.as_path()));
     }
     Ok(Fence {
         protected: protected
@@ -136,13 +146,80 @@ fn assemble(sandbox: &SandboxPolicy, tmp: Tmp, sockets: Sockets) -> Result<Fence
             .iter()
             .map(|(_, root)| RawPath::from(root.as_path()))
             .collect(),
-        denied: sandbox.denied_reads.iter().map(|path| tidy(path)).collect(),
+        cache: cache.map(|folder| RawPath::from(folder.as_path())),
+        denied: denied.iter().map(|path| tidy(path)).collect(),
         tmp,
         sockets,
         lookout: sandbox.lookout,
         unix_sockets,
         sockets_in_tmp: Vec::new(),
+        seen_in_tmp: Vec::new(),
+        ways_in_tmp: Vec::new(),
     })
+}
+
+/// What a private `/tmp` has to show of roots below the machine's: one that is only read, itself; around one that is written, a way
+/// that cannot be written, since a file beside it would be lost with the session. Their neighbours stay out of sight.
+fn show_in_tmp(sandbox: &SandboxPolicy, fence: &mut Fence) -> Result<(), LaunchError> {
+    for root in &sandbox.writable_roots {
+        let root = resolved(root)?;
+        let Ok(below) = root.strip_prefix("/tmp") else {
+            continue;
+        };
+        let mut names = below.components();
+        let Some(first) = names.next() else { continue };
+        if sandbox.mode == SandboxMode::ReadOnly {
+            fence.seen_in_tmp.push(RawPath::from(root.as_path()));
+            continue;
+        }
+        let way = Path::new("/tmp").join(first);
+        // Places of other kinds are made there when the view is.
+        let others = fence.sockets_in_tmp.iter().chain(&fence.cache);
+        let has_others = others
+            .into_iter()
+            .any(|path| path.to_path().starts_with(&way));
+        let way = RawPath::from(way.as_path());
+        let is_way = names.next().is_some() && root.is_dir() && !has_others;
+        if is_way && !fence.ways_in_tmp.contains(&way) {
+            fence.ways_in_tmp.push(way);
+        }
+    }
+    Ok(())
+}
+
+/// As many names are held instead of the one of a folder around something granted.
+const MOST_INSTEAD: usize = 512;
+
+/// What cannot be read. In the place of a folder around something that is granted stands everything else in it; what comes into
+/// being there later is not on the list of what can be read. A folder that cannot be looked through stays denied.
+fn denied_reads(sandbox: &SandboxPolicy) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for denied in &sandbox.denied_reads {
+        let granted = sandbox.granted_reads.iter();
+        let granted: Vec<&PathBuf> = granted.filter(|path| path.starts_with(denied)).collect();
+        let mut instead = Vec::new();
+        if granted.is_empty() || !but_for(denied, &granted, &mut instead) {
+            instead = vec![denied.clone()];
+        }
+        all.extend(instead);
+    }
+    all
+}
+
+fn but_for(path: &Path, granted: &[&PathBuf], instead: &mut Vec<PathBuf>) -> bool {
+    if granted.iter().any(|granted| *granted == path) {
+        return true;
+    }
+    if !granted.iter().any(|granted| granted.starts_with(path)) {
+        instead.push(path.to_owned());
+        return instead.len() <= MOST_INSTEAD;
+    }
+    let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
+    let Some(entries) = is_folder.then(|| path.read_dir().ok()).flatten() else {
+        return false;
+    };
+    let mut entries = entries.map(|entry| entry.map(|entry| entry.path()));
+    entries.all(|entry| entry.is_ok_and(|entry| but_for(&entry, granted, instead)))
 }
 
 /// A path in one of the roots, by the root's resolved name; nothing for a path elsewhere.
@@ -160,6 +237,22 @@ fn in_a_root(path: &Path, roots: &[(PathBuf, PathBuf)]) -> Option<PathBuf> {
 fn tidy(path: &Path) -> RawPath {
     let tidy: PathBuf = path.components().collect();
     RawPath::from(tidy.as_path())
+}
+
+/// Where a path of a policy leads. One that was granted leads nowhere else: commands that may write around it can put a link in its
+/// place at any moment, and nobody has granted what that leads to. What is mounted from here on is opened without following links.
+pub(crate) fn place_of(path: &Path, sandbox: &SandboxPolicy) -> Result<PathBuf, LaunchError> {
+    let place = resolved(path)?;
+    if place != path && sandbox.granted_paths.iter().any(|granted| granted == path) {
+        return Err(LaunchError::Path {
+            path: path.to_path_buf(),
+            reason: io::Error::other(format!(
+                "it was granted, and leads to {} now",
+                place.display()
+            )),
+        });
+    }
+    Ok(place)
 }
 
 /// A path with every link in it followed.
@@ -201,5 +294,28 @@ pub(crate) fn limits(limits: &Limits) -> RunLimits {
         wall_millis: limits
             .wall_time
             .map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn what_was_granted_leads_nowhere_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let (plain, link) = (top.join("plain"), top.join("link"));
+        std::fs::create_dir(&plain).unwrap();
+        symlink(&plain, &link).unwrap();
+        let mut sandbox = SandboxPolicy::workspace_write(&top);
+        // One of the configuration's may be a link.
+        assert_eq!(place_of(&link, &sandbox).unwrap(), plain);
+        sandbox.granted_paths = vec![plain.clone(), link.clone()];
+        assert_eq!(place_of(&plain, &sandbox).unwrap(), plain);
+        let refused = place_of(&link, &sandbox).unwrap_err().to_string();
+        assert!(refused.contains("leads to"), "{refused}");
     }
 }

@@ -3,6 +3,7 @@
 //! Whoever holds a [`Process`] owns it. Dropping it kills the command and everything that the
 //! command started.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
@@ -15,28 +16,32 @@ use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 
 use crate::backend::Holder;
-use crate::git::{Leaving, Mended, Setup};
+use crate::git::{Leaving, Repair, Setup};
 use crate::line;
+#[cfg(feature = "launch")]
 use crate::net::Outlet;
+use crate::standing::Standing;
 use crate::terminal::Terminal;
 use crate::warden::protocol::{self, Order, RawPath, Report};
 
-pub use crate::warden::protocol::{LeftRunning, Refusal};
+pub use crate::warden::protocol::{DeniedAccess, LeftRunning};
 
 /// A running command.
 #[derive(Debug)]
 pub struct Process {
     control: AsyncFd<OwnedFd>,
     pidfd: OwnedFd,
-    kin: Kin,
+    grouping: Grouping,
     holder: Holder,
     /// Standard input, if it was asked for.
     pub input: Option<pipe::Sender>,
     /// Standard output and error, or the terminal; taken by whoever reads them.
     pub output: Option<Output>,
     exit: Option<Exit>,
-    hit_later: Vec<Limit>,
+    /// What was covered for it when it began.
+    covered: Vec<Standing>,
     /// Its way to the hosts that it may reach, which ends with it.
+    #[cfg(feature = "launch")]
     outlet: Option<Outlet>,
     /// Git's set-up as it was before, until nothing of the run is left.
     setup: Option<Setup>,
@@ -44,7 +49,7 @@ pub struct Process {
 
 /// What holds the processes of a run together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kin {
+pub(crate) enum Grouping {
     /// A PID namespace: the end of its first process is the end of all.
     Namespace,
     /// Nothing but descent: the first process has to find them, and ends after them.
@@ -79,9 +84,9 @@ pub struct Exit {
     /// The limits that the run hit, as far as the kernel or the run's init knows it for certain.
     pub limits_hit: Vec<Limit>,
     /// What the fence was seen to refuse it.
-    pub refused: Vec<Refusal>,
+    pub denied: Vec<DeniedAccess>,
     /// What it had changed of git's set-up, and what was done about it.
-    pub mended: Vec<Mended>,
+    pub mended: Vec<Repair>,
 }
 
 impl Exit {
@@ -97,7 +102,7 @@ impl Exit {
 impl Process {
     pub(crate) fn new(
         control: AsyncFd<OwnedFd>,
-        (pidfd, kin): (OwnedFd, Kin),
+        (pidfd, grouping): (OwnedFd, Grouping),
         holder: Holder,
         input: Option<pipe::Sender>,
         output: Output,
@@ -105,24 +110,32 @@ impl Process {
         Self {
             control,
             pidfd,
-            kin,
+            grouping,
             holder,
             input,
             output: Some(output),
             exit: None,
-            hit_later: Vec::new(),
+            covered: Vec::new(),
+            #[cfg(feature = "launch")]
             outlet: None,
             setup: None,
         }
     }
 
+    #[cfg(feature = "launch")]
     pub(crate) fn with_outlet(mut self, outlet: Option<Outlet>) -> Self {
         self.outlet = outlet;
         self
     }
 
+    pub(crate) fn with_covered(mut self, covered: Vec<Standing>) -> Self {
+        self.covered = covered;
+        self
+    }
+
     pub(crate) fn with_setup(mut self, setup: Option<Setup>) -> Self {
-        self.setup = setup;
+        let covered = std::mem::take(&mut self.covered);
+        self.setup = setup.map(|setup| setup.with_covered(covered));
         self
     }
 
@@ -146,7 +159,7 @@ impl Process {
                         max_rss_kib,
                         left,
                         hit,
-                        refused,
+                        denied,
                         exposed,
                     },
                     _,
@@ -162,7 +175,7 @@ impl Process {
                         max_rss_bytes: max_rss_kib * 1024,
                         left_running: left,
                         limits_hit: hit,
-                        refused,
+                        denied,
                         mended,
                     };
                     self.exit = Some(exit.clone());
@@ -179,7 +192,7 @@ impl Process {
                         max_rss_bytes: 0,
                         left_running: Vec::new(),
                         limits_hit: Vec::new(),
-                        refused: Vec::new(),
+                        denied: Vec::new(),
                         mended: self
                             .setup
                             .take()
@@ -197,10 +210,9 @@ impl Process {
         self.exited().await?;
         self.wait_for_the_last().await?;
         let mut exposed = Vec::new();
-        if let Ok(Some((Report::Over { hit, exposed: more }, _))) =
+        if let Ok(Some((Report::Over { exposed: more }, _))) =
             protocol::receive(self.control.get_ref())
         {
-            self.hit_later = hit;
             exposed = more;
         }
         if !exposed.is_empty() {
@@ -220,11 +232,13 @@ impl Process {
     }
 
     /// What becomes of paths that lay open.
-    fn see_to(&self, exposed: &[RawPath]) -> Vec<Mended> {
-        let exposed = exposed.iter().map(RawPath::to_path);
+    fn see_to(&self, exposed: &[RawPath]) -> Vec<Repair> {
+        // One may have been replaced many times.
+        let exposed: BTreeSet<&RawPath> = exposed.iter().collect();
+        let exposed = exposed.into_iter().map(RawPath::to_path);
         match &self.setup {
             Some(setup) => setup.see_to_exposed(exposed.collect()),
-            None => exposed.map(Mended::exposed).collect(),
+            None => exposed.map(Repair::exposed).collect(),
         }
     }
 
@@ -234,12 +248,6 @@ impl Process {
         let watched = line::nonblocking(self.pidfd.try_clone()?)?;
         watched.readable().await?.retain_ready();
         Ok(())
-    }
-
-    /// The limits that what the command left running hit after the command's own end, once it is
-    /// [`gone`](Self::gone).
-    pub fn limits_hit_later(&self) -> &[Limit] {
-        &self.hit_later
     }
 
     /// Sends a signal to the command's process group.
@@ -252,7 +260,7 @@ impl Process {
         // It cannot tell any more whether its covers held.
         self.doubt_covers();
         // Whoever has to find the others must live to do so.
-        let told = self.kin == Kin::Descent
+        let told = self.grouping == Grouping::Descent
             && protocol::send(self.control.get_ref(), &Order::End, &[]).is_ok();
         if told {
             Ok(())

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use ringfence_policy::permissions::SandboxPolicy;
 use ringfence_policy::sensitive::path::kept_because;
@@ -97,6 +98,8 @@ pub(crate) struct StartUp {
 struct Folder {
     path: PathBuf,
     stamp: Option<Stamp>,
+    /// Whether a change since then shows in the stamp.
+    is_settled: bool,
     entries: Vec<(OsString, Found)>,
 }
 
@@ -109,14 +112,28 @@ impl StartUp {
                 folders.entry(folder).or_default().push(name.to_owned());
             }
         }
-        let folders = folders.into_iter().map(|(path, names)| Folder {
-            stamp: reach.stamp(path),
-            entries: entries(reach, path, names, covers),
-            path: path.to_path_buf(),
+        let began = SystemTime::now();
+        let folders = folders.into_iter().map(|(path, names)| {
+            let stamp = reach.stamp(path);
+            Folder {
+                is_settled: stamp.is_none_or(|stamp| seen::is_older(&stamp, began)),
+                stamp,
+                entries: entries(reach, path, names, covers),
+                path: path.to_path_buf(),
+            }
         });
         Self {
             folders: folders.collect(),
         }
+    }
+
+    /// Those of which there was none.
+    pub(crate) fn absent(&self) -> impl Iterator<Item = PathBuf> {
+        self.folders.iter().flat_map(|folder| {
+            let entries = folder.entries.iter();
+            let absent = entries.filter(|(_, found)| !found.exists());
+            absent.map(|(name, _)| folder.path.join(name))
+        })
     }
 
     /// What is to be done about those that a run made or changed.
@@ -126,8 +143,7 @@ impl StartUp {
             let now = reach.stamp(&folder.path);
             // Content can change without the folder noticing, where nothing covers it.
             let is_same = now == folder.stamp && covers == Covers::InForce;
-            let is_settled = folder.stamp.is_none_or(|stamp| seen::is_settled(&stamp));
-            if now.is_none() || (is_same && is_settled) {
+            if now.is_none() || (is_same && folder.is_settled) {
                 continue;
             }
             for (name, then) in &folder.entries {
@@ -256,6 +272,24 @@ mod tests {
         assert_eq!(before.findings(&reach, Covers::InForce).len(), 1);
         let held = StartUp::of(&reach, &paths, Covers::InForce);
         assert_eq!(held.findings(&reach, Covers::InForce), []);
+    }
+
+    /// File systems count time in ticks: what a run makes in the tick of the last change before it
+    /// does not show in the folder's stamp.
+    #[test]
+    fn what_is_made_in_the_tick_of_the_change_before_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let reach = Reach::of(std::slice::from_ref(&root));
+        let paths = [root.join(".inputrc")];
+        // The folder is new: no later change could be told for certain.
+        let mut before = StartUp::of(&reach, &paths, Covers::InForce);
+        assert!(!before.folders[0].is_settled);
+        fs::write(root.join(".inputrc"), "").unwrap();
+        before.folders[0].stamp = reach.stamp(&root);
+        assert_eq!(before.findings(&reach, Covers::InForce).len(), 1);
+        before.folders[0].is_settled = true;
+        assert_eq!(before.findings(&reach, Covers::InForce), []);
     }
 
     #[test]

@@ -7,16 +7,19 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use ringfence_policy::permissions::SandboxPolicy;
 
 use crate::error::LaunchError;
 use crate::git::reach::{Reach, Stamp};
 use crate::git::{self, Beginning, Care, Covers, Known, Seen, Setup};
+use crate::names::Names;
 use crate::plan;
 use crate::startup::{self, StartUp};
 use crate::surroundings::Surroundings;
 use crate::warden::protocol::{Fence, Identity, RawPath};
+use crate::ways::Ways;
 
 /// What was found.
 #[derive(Debug)]
@@ -25,9 +28,11 @@ pub(crate) struct Survey {
     sight: Sight,
     fence: Fence,
     start_up: Arc<StartUp>,
+    names: Arc<Names>,
+    ways: Arc<Ways>,
     /// Folders, and what they were like: what was found is so for as long as they are.
     depends: Vec<(PathBuf, Option<Stamp>)>,
-    /// Whether a later change could be told.
+    /// Whether a change since the look began could be told.
     is_settled: bool,
 }
 
@@ -67,6 +72,7 @@ impl Survey {
         sandbox: &SandboxPolicy,
         surroundings: &Surroundings,
     ) -> Result<Arc<Self>, LaunchError> {
+        let began = SystemTime::now();
         let care = Care::of(sandbox, Covers::InForce);
         let (sight, reach) = Sight::of(sandbox, care, surroundings);
         if let Some(kept) = surroundings.survey()
@@ -74,7 +80,7 @@ impl Survey {
         {
             return Ok(kept);
         }
-        let survey = Arc::new(Self::made(sandbox, care, sight, &reach)?);
+        let survey = Arc::new(Self::made(sandbox, care, sight, &reach, began)?);
         surroundings.keep(&survey);
         Ok(survey)
     }
@@ -84,17 +90,16 @@ impl Survey {
         care: Care,
         sight: Sight,
         reach: &Reach,
+        began: SystemTime,
     ) -> Result<Self, LaunchError> {
         let Sight { roots, known, seen } = &sight;
         let watched = startup::watched(sandbox, roots);
         let (guarded, looked_at) = git::guarded(reach, known, seen, care);
-        // Before anything of it is looked at: a change in between is a change.
-        let depends = stamps(
-            reach,
-            folders(roots, sandbox, watched.iter().chain(&looked_at)),
-        );
-        let existing = startup::existing(&watched, roots);
         let mut fence = plan::fence(sandbox)?;
+        let protected: Vec<PathBuf> = fence.protected.iter().map(RawPath::to_path).collect();
+        let also = watched.iter().chain(&looked_at).chain(&protected);
+        let depends = stamps(reach, folders(roots, sandbox, also));
+        let existing = startup::existing(&watched, roots);
         fence
             .protected
             .extend(plan::in_git_folders(sandbox, known.iter()));
@@ -105,13 +110,15 @@ impl Survey {
         let start_up = StartUp::of(reach, &watched, Covers::InForce);
         let mut stamps = depends.iter().filter_map(|(_, stamp)| stamp.as_ref());
         Ok(Self {
-            is_settled: stamps.all(git::seen::is_settled)
+            is_settled: stamps.all(|stamp| git::seen::is_older(stamp, began))
                 && existing.links == 0
                 && sandbox.unix_sockets.is_empty(),
             sandbox: sandbox.clone(),
             sight,
+            names: Arc::new(Names::of(&fence)),
             fence,
             start_up: Arc::new(start_up),
+            ways: Arc::new(Ways::among(&depends)),
             depends,
         })
     }
@@ -144,7 +151,11 @@ impl Survey {
         Some(Setup::of(
             Reach::of(&self.sight.roots),
             self.sight.seen.clone(),
-            Arc::clone(&self.start_up),
+            (
+                Arc::clone(&self.start_up),
+                Arc::clone(&self.names),
+                Arc::clone(&self.ways),
+            ),
             Care::of(&self.sandbox, Covers::InForce),
             owner,
             &surroundings.git,
@@ -172,10 +183,13 @@ pub(crate) fn bare_setup(
     }
     let watched = startup::watched(sandbox, &sight.roots);
     let start_up = Arc::new(StartUp::of(&reach, &watched, Covers::None));
+    let ways = stamps(&reach, folders(&sight.roots, sandbox, watched.iter()));
+    // Nothing holds names here.
+    let others = (start_up, Arc::default(), Arc::new(Ways::among(&ways)));
     let memory = &surroundings.git;
     let seen = sight.seen;
     Some(Setup::of(
-        reach, seen, start_up, care, owner, memory, beginning,
+        reach, seen, others, care, owner, memory, beginning,
     ))
 }
 

@@ -2,8 +2,12 @@
 //! sizes. Prints a table of medians.
 
 #![allow(clippy::expect_used, reason = "a benchmark may panic")]
+#![allow(clippy::print_stdout, reason = "a benchmark prints its table")]
 
-use std::{hint::black_box, time::Instant};
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
 
 use ringfence_policy::{
     Ground, ShellKind,
@@ -54,7 +58,6 @@ fn rules() -> RuleSet {
     RuleSet::parse(Layer::User, "bench.toml", &text).expect("the rules are valid")
 }
 
-#[allow(clippy::print_stdout, reason = "a benchmark prints its table")]
 fn main() {
     let ground = Ground::at("/home/u/work").with_home("/home/u");
     let rules = rules();
@@ -121,6 +124,53 @@ fn main() {
             facts.steps
         );
     }
+    growth(&ground);
+}
+
+/// What four times the text costs: four times as much, and not sixteen.
+fn growth(ground: &Ground) {
+    println!(
+        "\n{:<30} {:>12} {:>12} {:>12}",
+        "many", "15 KB", "60 KB", "ratio"
+    );
+    for ((name, small), (_, large)) in many(15_000).iter().zip(many(60_000)) {
+        let (small, large) = (best_of_four(small, ground), best_of_four(&large, ground));
+        let ratio = large.as_secs_f64() / small.as_secs_f64();
+        println!("{name:<30} {small:>12.2?} {large:>12.2?} {ratio:>12.1}");
+    }
+}
+
+fn best_of_four(text: &str, ground: &Ground) -> Duration {
+    let once = || {
+        let kind = ShellKind::Bash;
+        let start = Instant::now();
+        black_box(classify(
+            &understand(CommandText::Shell { kind, text }),
+            ground,
+        ));
+        start.elapsed()
+    };
+    (0..4).map(|_| once()).min().unwrap_or_default()
+}
+
+/// Texts of a size, each with something that is there many times.
+fn many(size: usize) -> Vec<(&'static str, String)> {
+    let numbered = |count: usize, part: fn(usize) -> String| (0..count).map(part).collect();
+    let values: String = numbered(size / 12, |i| format!("x=v{i};"));
+    let names: String = numbered(size / 12, |i| format!("x{i}=1;"));
+    vec![
+        ("letters", format!("ls -{}", "l".repeat(size))),
+        ("sum", format!("echo $((x{}))", "+x".repeat(size / 2))),
+        ("values", format!("{values}rm{}", " $x".repeat(8))),
+        ("names", format!("{names}ls")),
+        ("operands", format!("cat{}", " f".repeat(size / 2))),
+        ("options", format!("sort{}", " -k 1".repeat(size / 5))),
+        ("splits", format!("sort{}", " ./$x".repeat(size / 5))),
+        (
+            "commands",
+            numbered(size / 40, |i| format!("echo {i} | grep -n {i} ;")),
+        ),
+    ]
 }
 
 /// Texts that are made to cost much.

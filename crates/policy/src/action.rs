@@ -23,6 +23,8 @@ pub enum Action {
     SearchFiles(SearchFiles),
     /// Connect to a host.
     Connect(Connect),
+    /// Send an HTTP request.
+    SendHttp(SendHttp),
     /// Type into a running command.
     TypeInput(TypeInput),
     /// End a running command.
@@ -42,6 +44,8 @@ pub enum ActionKind {
     SearchFiles,
     /// Connect to a host.
     Connect,
+    /// Send an HTTP request.
+    SendHttp,
     /// Type into a running command.
     TypeInput,
     /// End a running command.
@@ -56,6 +60,7 @@ impl ActionKind {
         Self::ApplyPatch,
         Self::SearchFiles,
         Self::Connect,
+        Self::SendHttp,
         Self::TypeInput,
         Self::StopProcess,
     ];
@@ -68,6 +73,7 @@ impl ActionKind {
             Self::ApplyPatch => "apply_patch",
             Self::SearchFiles => "search_files",
             Self::Connect => "connect",
+            Self::SendHttp => "send_http",
             Self::TypeInput => "type_input",
             Self::StopProcess => "stop_process",
         }
@@ -83,6 +89,7 @@ impl Action {
             Self::ApplyPatch(_) => ActionKind::ApplyPatch,
             Self::SearchFiles(_) => ActionKind::SearchFiles,
             Self::Connect(_) => ActionKind::Connect,
+            Self::SendHttp(_) => ActionKind::SendHttp,
             Self::TypeInput(_) => ActionKind::TypeInput,
             Self::StopProcess(_) => ActionKind::StopProcess,
         }
@@ -96,6 +103,7 @@ impl Action {
             Self::ApplyPatch(_) => "apply_patch",
             Self::SearchFiles(_) => "file_search",
             Self::Connect(_) => "connect",
+            Self::SendHttp(request) => &request.tool,
             Self::TypeInput(input) => &input.tool,
             Self::StopProcess(stop) => &stop.tool,
         }
@@ -171,6 +179,35 @@ pub struct Connect {
     pub port: u16,
     /// How it is spoken to.
     pub protocol: Protocol,
+}
+
+/// An HTTP request that the harness sends itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendHttp {
+    /// The tool that asks.
+    pub tool: String,
+    /// The method.
+    pub method: String,
+    /// The whole address, as it is asked for.
+    pub url: String,
+    /// The host in it.
+    pub host: Host,
+    /// The port.
+    pub port: u16,
+    /// Whether it goes in the clear or inside TLS.
+    pub protocol: Protocol,
+}
+
+impl SendHttp {
+    /// The connection that it takes.
+    pub fn connection(&self) -> Connect {
+        Connect {
+            tool: self.tool.clone(),
+            host: self.host.clone(),
+            port: self.port,
+            protocol: self.protocol,
+        }
+    }
 }
 
 /// What is typed into a running command.

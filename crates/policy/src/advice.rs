@@ -4,11 +4,11 @@
 //! is asked for before judging and weighed here, so that judging stays a pure function.
 
 use crate::classify::{Class, Reason};
-use crate::judge::{ApprovalKey, Bench, runs};
+use crate::judge::{ApprovalKey, Premises, runs};
 use crate::permissions::ApprovalPolicy;
 use crate::permit::{Basis, Permit};
 use crate::rule::Decision;
-use crate::verdict::{Denial, DenialCode, Judgement, Question, QuestionKind, Verdict};
+use crate::verdict::{Judgement, Question, QuestionKind, Refusal, RefusalCode, Verdict};
 
 /// Everything that was said about an action.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Advice {
     }
 
     /// Weighs what layers say against a judgement.
-    pub(crate) fn weigh(&self, judged: Judgement, bench: &Bench<'_>) -> Judgement {
+    pub(crate) fn weigh(&self, judged: Judgement, premises: &Premises<'_>) -> Judgement {
         let heard = self.opinions.iter();
         let heard = heard.filter(|(_, opinion)| opinion.decision != Decision::Passthrough);
         let Some((layer, opinion)) = heard.max_by_key(|(_, opinion)| opinion.decision.strictness())
@@ -112,22 +112,24 @@ impl Advice {
         let verdict = match (opinion.decision, verdict) {
             (Decision::Deny, Verdict::Allow(_) | Verdict::Ask(_)) => {
                 grounds.because = because("denies");
-                Verdict::Deny(Denial {
-                    code: DenialCode::DeniedByRule,
+                Verdict::Refuse(Refusal {
+                    code: RefusalCode::DeniedByRule,
                     reason: grounds.because.clone(),
                     hint: None,
+                    class: None,
+                    grants: Vec::new(),
                 })
             }
             (Decision::Ask, Verdict::Allow(permit)) => {
                 grounds.because = because("asks about");
-                question(permit, grounds.because.clone(), bench)
+                question(permit, grounds.because.clone(), premises)
             }
             (Decision::Allow, Verdict::Ask(asked)) => {
                 let whole = grounds.reasons.iter().filter(|reason| reason.whole);
                 let whole = whole.map(|reason| reason.class).max();
                 let lifted = *asked.kind() == QuestionKind::Run
                     && grounds.rule.is_none()
-                    && runs(whole.unwrap_or(Class::ReadOnly), bench);
+                    && runs(whole.unwrap_or(Class::ReadOnly), premises);
                 if lifted {
                     grounds.because = because("allows");
                     let (action, confinement) = asked.into_parts();
@@ -144,18 +146,20 @@ impl Advice {
 }
 
 /// Asks about what would have run, unless that was answered for the session.
-fn question(permit: Permit, because: String, bench: &Bench<'_>) -> Verdict {
-    if bench.approval == ApprovalPolicy::Never {
-        return Verdict::Deny(Denial {
-            code: DenialCode::ApprovalNotPossible,
+fn question(permit: Permit, because: String, premises: &Premises<'_>) -> Verdict {
+    if premises.approval == ApprovalPolicy::Never {
+        return Verdict::Refuse(Refusal {
+            code: RefusalCode::ApprovalNotPossible,
             reason: format!("{because}, and approval policy never asks nobody"),
             hint: None,
+            class: None,
+            grants: Vec::new(),
         });
     }
     let (action, confinement) = permit.redeem();
     let key = ApprovalKey::new(&QuestionKind::Run, &action, &confinement);
-    if bench.remembered.contains(&key) {
-        return Verdict::Allow(Permit::new(action, confinement, Basis::Remembered));
+    if premises.approvals.contains(&key) {
+        return Verdict::Allow(Permit::new(action, confinement, Basis::SessionApproval));
     }
     Verdict::Ask(Question::new(
         QuestionKind::Run,

@@ -46,17 +46,39 @@ impl Shell {
     /// The vector that makes this shell run the text.
     pub fn argv(&self, text: &str, profile: Profile) -> Vec<String> {
         let path = self.path.to_string_lossy().into_owned();
-        let rest: &[&str] = match (self.kind, profile) {
-            (ShellKind::Bash | ShellKind::Zsh | ShellKind::Sh, Profile::Login) => &["-lc", text],
-            (ShellKind::Bash | ShellKind::Zsh | ShellKind::Sh, Profile::Plain) => &["-c", text],
-            (ShellKind::PowerShell, Profile::Login) => &["-Command", text],
-            (ShellKind::PowerShell, Profile::Plain) => &["-NoProfile", "-Command", text],
-            (ShellKind::Cmd, _) => &["/c", text],
+        let words = match (self.kind, profile) {
+            (ShellKind::Bash | ShellKind::Zsh | ShellKind::Sh, Profile::Login) => {
+                [vec!["-lc"], in_arguments(text)].concat()
+            }
+            (ShellKind::Bash | ShellKind::Zsh | ShellKind::Sh, Profile::Plain) => {
+                [vec!["-c"], in_arguments(text)].concat()
+            }
+            (ShellKind::PowerShell, Profile::Login) => vec!["-Command", text],
+            (ShellKind::PowerShell, Profile::Plain) => vec!["-NoProfile", "-Command", text],
+            (ShellKind::Cmd, _) => vec!["/c", text],
         };
         std::iter::once(path)
-            .chain(rest.iter().map(|word| (*word).to_owned()))
+            .chain(words.into_iter().map(str::to_owned))
             .collect()
     }
+}
+
+/// A text as arguments of `-c`. The kernel takes none longer than 128 KiB: a longer text comes in
+/// pieces, which the shell puts together and evaluates as if it had been given the whole.
+fn in_arguments(text: &str) -> Vec<&str> {
+    const LONGEST: usize = 96 * 1024;
+    const TOGETHER: &str = r#"IFS=; eval "unset IFS; set --; $*""#;
+    if text.len() <= LONGEST {
+        return vec![text];
+    }
+    let mut words = vec![TOGETHER, "sh"];
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(LONGEST));
+        words.push(piece);
+        rest = after;
+    }
+    words
 }
 
 impl CommandLine {

@@ -21,6 +21,10 @@ pub struct Ground {
     /// Places that hold secrets as a rule, and that the user lets commands read all the same.
     #[serde(default)]
     pub readable: Vec<PathBuf>,
+    /// Where the user's own shell finds programs: the folders of its search path, and those that links in them lead to, with
+    /// every link followed. Whoever offers something to be written names them.
+    #[serde(default)]
+    pub programs: Vec<PathBuf>,
 }
 
 impl Ground {
@@ -33,6 +37,7 @@ impl Ground {
             home: None,
             writable: vec![PathBuf::from("/tmp")],
             readable: Vec::new(),
+            programs: Vec::new(),
         }
     }
 

@@ -5,26 +5,29 @@
 
 mod connect;
 mod files;
+mod offered;
+mod retry;
 mod running;
 
 use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
 use crate::action::{Action, FenceRequest, RunCommand};
 use crate::advice::Advice;
 use crate::classify::{self, Class, Classification};
 use crate::ground::Ground;
 use crate::leave;
-use crate::permissions::{ApprovalPolicy, Limits, Network, SandboxMode, SandboxPolicy};
+use crate::permissions::{ApprovalPolicy, Limits, SandboxMode, SandboxPolicy};
 use crate::permit::{Basis, Confinement, Permit};
 use crate::propose::propose;
-use crate::remembered::understood;
-use crate::rule::{Decision, Fence, Grant};
+use crate::rule::{Access, Decision, Fence, Grant};
 use crate::ruleset::{RuleDecision, RuleSet};
-use crate::verdict::{Denial, DenialCode, Grounds, Judgement, Question, QuestionKind, Verdict};
+use crate::session_approvals::understood;
+use crate::verdict::{Grounds, Judgement, Question, QuestionKind, Refusal, RefusalCode, Verdict};
 
 /// Everything that a verdict depends on besides the action.
 #[derive(Debug, Clone, Copy)]
-pub struct Bench<'a> {
+pub struct Premises<'a> {
     /// Facts about the machine.
     pub ground: &'a Ground,
     /// How far commands reach.
@@ -38,7 +41,7 @@ pub struct Bench<'a> {
     /// The rules, of all layers.
     pub rules: &'a RuleSet,
     /// What was approved for the session.
-    pub remembered: &'a Remembered,
+    pub approvals: &'a SessionApprovals,
 }
 
 /// Whether a call may ask to leave the fence at all.
@@ -50,95 +53,67 @@ pub enum Escalation {
     Askable,
 }
 
-pub use crate::remembered::{ApprovalKey, Remembered};
+pub use crate::session_approvals::{ApprovalKey, SessionApprovals};
 pub(crate) use connect::in_words as connection_in_words;
-pub use connect::{judge_address, protocol_of_tunnel};
+pub use connect::{how_to_allow, judge_address, protocol_of_tunnel};
+pub use offered::offered;
+pub use retry::{Denied, judge_retry};
 
 /// Judges an action.
-pub fn judge(action: Action, bench: &Bench<'_>) -> Judgement {
-    judge_advised(action, bench, &Advice::default())
+pub fn judge(action: Action, premises: &Premises<'_>) -> Judgement {
+    judge_advised(action, premises, &Advice::default())
 }
 
 /// Judges an action about which others than the tables and the rules were heard.
-pub fn judge_advised(action: Action, bench: &Bench<'_>, advice: &Advice) -> Judgement {
-    advice.weigh(judge_by_rules(action, bench, advice), bench)
+pub fn judge_advised(action: Action, premises: &Premises<'_>, advice: &Advice) -> Judgement {
+    advice.weigh(judge_by_rules(action, premises, advice), premises)
 }
 
-fn judge_by_rules(action: Action, bench: &Bench<'_>, advice: &Advice) -> Judgement {
+fn judge_by_rules(action: Action, premises: &Premises<'_>, advice: &Advice) -> Judgement {
     match action {
         Action::RunCommand(command) => {
-            let ground = ground_of(&command, bench);
+            let ground = ground_of(&command, premises);
             let ground = ground.as_ref();
-            judge_command(command, &Bench { ground, ..*bench }, advice)
+            judge_command(
+                command,
+                &Premises {
+                    ground,
+                    ..*premises
+                },
+                advice,
+            )
         }
-        Action::ApplyPatch(patch) => files::judge_patch(patch, bench),
-        Action::SearchFiles(search) => files::judge_search(search, bench),
-        Action::Connect(connect) => connect::judge(connect, bench),
-        Action::RunScript(script) => running::judge_script(script, bench),
-        Action::TypeInput(input) => running::judge_input(input, bench),
-        Action::StopProcess(stop) => running::judge_stop(stop, bench),
+        Action::ApplyPatch(patch) => files::judge_patch(patch, premises),
+        Action::SearchFiles(search) => files::judge_search(search, premises),
+        Action::Connect(connect) => connect::judge(connect, premises),
+        Action::SendHttp(request) => connect::judge_request(request, premises),
+        Action::RunScript(script) => running::judge_script(script, premises),
+        Action::TypeInput(input) => running::judge_input(input, premises),
+        Action::StopProcess(stop) => running::judge_stop(stop, premises),
     }
 }
 
 /// The ground that a command stands on: what is relative in it is so to its own folder.
-fn ground_of<'b>(command: &RunCommand, bench: &Bench<'b>) -> Cow<'b, Ground> {
-    if command.cwd == bench.ground.cwd {
-        return Cow::Borrowed(bench.ground);
+fn ground_of<'b>(command: &RunCommand, premises: &Premises<'b>) -> Cow<'b, Ground> {
+    if command.cwd == premises.ground.cwd {
+        return Cow::Borrowed(premises.ground);
     }
     Cow::Owned(Ground {
         cwd: command.cwd.clone(),
-        ..bench.ground.clone()
+        ..premises.ground.clone()
     })
 }
 
-/// Judges whether a command that the fence refused something may run again without it.
-pub fn judge_retry(action: Action, denied: Vec<String>, bench: &Bench<'_>) -> Verdict {
-    if let Action::RunCommand(command) = &action
-        && !bench.rules.held(bench.ground, &command.tool).is_empty()
-    {
-        return deny(
-            DenialCode::DeniedByRule,
-            "a rule denies paths, which only the fence holds: nothing runs again outside"
-                .to_owned(),
-            Some("grant inside what it needs, or run it yourself"),
-        );
-    }
-    let because = "the fence refused something that the command needs".to_owned();
-    let kind = QuestionKind::RetryUnfenced { denied };
-    let unfenced = Confinement::Unfenced {
-        limits: bench.limits.clone(),
-    };
-    match bench.approval {
-        ApprovalPolicy::OnFailure | ApprovalPolicy::UnlessTrusted => {
-            let key = ApprovalKey::new(&kind, &action, &unfenced);
-            let once = match &action {
-                Action::RunCommand(command) => {
-                    leave::only_once(&action, &ground_of(command, bench))
-                }
-                _ => None,
-            };
-            if once.is_none() && bench.remembered.contains(&key) {
-                return Verdict::Allow(Permit::new(action, unfenced, Basis::Remembered));
-            }
-            let question = Question::new(kind, because, action, unfenced);
-            Verdict::Ask(question.only_once(once))
-        }
-        ApprovalPolicy::Never | ApprovalPolicy::OnRequest => Verdict::Deny(Denial {
-            code: DenialCode::ApprovalNotPossible,
-            reason: because,
-            hint: Some(format!("approval policy {} does not retry", bench.approval)),
-        }),
-    }
-}
-
-fn judge_command(command: RunCommand, bench: &Bench<'_>, advice: &Advice) -> Judgement {
+fn judge_command(command: RunCommand, premises: &Premises<'_>, advice: &Advice) -> Judgement {
     let facts = understood(&command);
-    let mut found = classify::classify(&facts, bench.ground);
+    let mut found = classify::classify(&facts, premises.ground);
     if is_typed_into(&command) {
         found = classify::on_a_terminal(&facts, found);
     }
     let Classification { class, reasons } = found.advised(advice);
-    let mut rule = bench.rules.decide(&facts, bench.ground, &command.tool);
+    let mut rule = premises
+        .rules
+        .decide(&facts, premises.ground, &command.tool);
     if let Some(rule) = &mut rule
         && advice.worst() > rule.rest
     {
@@ -154,10 +129,10 @@ fn judge_command(command: RunCommand, bench: &Bench<'_>, advice: &Advice) -> Jud
         because: String::new(),
         script: None,
     };
-    let mut verdict = decide(command, class, rule, bench, &mut grounds);
+    let mut verdict = decide(command, class, rule, premises, &mut grounds);
     // A rule would not lift what was found: it is not offered.
     if let Verdict::Ask(question) = &mut verdict
-        && !runs(advice.worst(), bench)
+        && !runs(advice.worst(), premises)
     {
         question.withdraw_proposals();
     }
@@ -165,8 +140,8 @@ fn judge_command(command: RunCommand, bench: &Bench<'_>, advice: &Advice) -> Jud
 }
 
 /// Whether the table runs a command of a class.
-pub(crate) fn runs(class: Class, bench: &Bench<'_>) -> bool {
-    cell(class, bench.approval, bench.sandbox.mode) == Cell::Run
+pub(crate) fn runs(class: Class, premises: &Premises<'_>) -> bool {
+    cell(class, premises.approval, premises.sandbox.mode) == Cell::Run
 }
 
 /// Whether a model types into the command: on a pipe `TERM` says that there is no terminal.
@@ -205,13 +180,13 @@ fn decide(
     command: RunCommand,
     class: Class,
     rule: Option<RuleDecision>,
-    bench: &Bench<'_>,
+    premises: &Premises<'_>,
     grounds: &mut Grounds,
 ) -> Verdict {
     let (rule, granted) = match rule {
         Some(rule) if rule.decision == Decision::Deny => {
             grounds.because = in_words(&rule, "denies");
-            return deny(DenialCode::DeniedByRule, grounds.because.clone(), None);
+            return deny(RefusalCode::DeniedByRule, grounds.because.clone(), None);
         }
         Some(rule) if rule.decision == Decision::Allow => {
             let grant = rule.grant.clone();
@@ -228,20 +203,21 @@ fn decide(
     if class == Class::Dangerous {
         grounds.because.clone_from(&what);
         return deny(
-            DenialCode::Dangerous,
+            RefusalCode::Dangerous,
             what,
             Some("commands like this are never run"),
         );
     }
-    let leaves = command.fence == FenceRequest::Leave && bench.sandbox.mode.is_fenced();
+    let leaves = command.fence == FenceRequest::Leave && premises.sandbox.mode.is_fenced();
     if leaves
         && granted
             .as_ref()
             .is_none_or(|grant| grant.fence == Fence::Fenced)
     {
-        return decide_leaving(command, bench, grounds);
+        return decide_leaving(command, premises, grounds);
     }
-    let confinement = confinement(bench, granted.as_ref());
+    let asked_about = confinement(premises, granted.as_ref());
+    let confinement = premises.approvals.widened(&command, asked_about.clone());
     match &rule {
         Some(rule) if granted.is_some() && class == Class::ReadOnly => {
             grounds.because = in_words(rule, "allows");
@@ -250,20 +226,20 @@ fn decide(
         }
         Some(rule) if rule.decision == Decision::Ask => {
             grounds.because = in_words(rule, "asks about");
-            return match bench.approval {
+            return match premises.approval {
                 ApprovalPolicy::Never => deny(
-                    DenialCode::ApprovalNotPossible,
+                    RefusalCode::ApprovalNotPossible,
                     format!("{}, and approval policy never asks nobody", grounds.because),
                     None,
                 ),
-                _ => ask(QuestionKind::Run, command, confinement, bench, grounds),
+                _ => ask(QuestionKind::Run, command, asked_about, premises, grounds),
             };
         }
         _ => {}
     }
-    match cell(class, bench.approval, bench.sandbox.mode) {
+    match cell(class, premises.approval, premises.sandbox.mode) {
         Cell::Run => {
-            grounds.because = format!("{what}, which approval policy {} runs", bench.approval);
+            grounds.because = format!("{what}, which approval policy {} runs", premises.approval);
             Verdict::Allow(Permit::new(
                 Action::RunCommand(command),
                 confinement,
@@ -273,14 +249,17 @@ fn decide(
         Cell::Ask => {
             grounds.because = format!(
                 "{what}, which approval policy {} asks about",
-                bench.approval
+                premises.approval
             );
-            ask(QuestionKind::Run, command, confinement, bench, grounds)
+            ask(QuestionKind::Run, command, asked_about, premises, grounds)
         }
         Cell::Deny => {
-            grounds.because = format!("{what}, and approval policy {} asks nobody", bench.approval);
+            grounds.because = format!(
+                "{what}, and approval policy {} asks nobody",
+                premises.approval
+            );
             deny(
-                DenialCode::ApprovalNotPossible,
+                RefusalCode::ApprovalNotPossible,
                 grounds.because.clone(),
                 Some("allow it by a rule, or use an approval policy that asks"),
             )
@@ -299,28 +278,34 @@ fn in_words(rule: &RuleDecision, does: &str) -> String {
     )
 }
 
-fn decide_leaving(command: RunCommand, bench: &Bench<'_>, grounds: &mut Grounds) -> Verdict {
-    let (because, denied) = match (bench.escalation, bench.approval) {
+fn decide_leaving(command: RunCommand, premises: &Premises<'_>, grounds: &mut Grounds) -> Verdict {
+    let (because, denied) = match (premises.escalation, premises.approval) {
         (Escalation::Off, _) => (
             "the call asks to leave the fence, which is switched off",
-            Some(DenialCode::EscalationNotAllowed),
+            Some(RefusalCode::EscalationNotAllowed),
         ),
         (Escalation::Askable, ApprovalPolicy::Never) => (
             "the call asks to leave the fence, and approval policy never asks nobody",
-            Some(DenialCode::ApprovalNotPossible),
+            Some(RefusalCode::ApprovalNotPossible),
         ),
         (Escalation::Askable, _) => ("the call asks to leave the fence", None),
     };
     because.clone_into(&mut grounds.because);
     if let Some(code) = denied {
-        let hint = (code == DenialCode::EscalationNotAllowed)
+        let hint = (code == RefusalCode::EscalationNotAllowed)
             .then_some("`sandbox.allow_disable_sandbox = true` lets such calls ask");
         return deny(code, because.to_owned(), hint);
     }
     let unfenced = Confinement::Unfenced {
-        limits: bench.limits.clone(),
+        limits: premises.limits.clone(),
     };
-    ask(QuestionKind::LeaveFence, command, unfenced, bench, grounds)
+    ask(
+        QuestionKind::LeaveFence,
+        command,
+        unfenced,
+        premises,
+        grounds,
+    )
 }
 
 /// A question, unless it was answered for the session already.
@@ -328,20 +313,24 @@ fn ask(
     kind: QuestionKind,
     command: RunCommand,
     confinement: Confinement,
-    bench: &Bench<'_>,
+    premises: &Premises<'_>,
     grounds: &Grounds,
 ) -> Verdict {
     let leaves =
-        bench.sandbox.mode.is_fenced() && matches!(confinement, Confinement::Unfenced { .. });
+        premises.sandbox.mode.is_fenced() && matches!(confinement, Confinement::Unfenced { .. });
     let action = Action::RunCommand(command);
     let once = leaves
-        .then(|| leave::only_once(&action, bench.ground))
+        .then(|| leave::only_once(&action, premises.ground))
         .flatten();
-    let remembered = bench
-        .remembered
+    let approved = premises
+        .approvals
         .contains(&ApprovalKey::new(&kind, &action, &confinement));
-    if once.is_none() && remembered {
-        return Verdict::Allow(Permit::new(action, confinement, Basis::Remembered));
+    let confinement = match &action {
+        Action::RunCommand(command) => premises.approvals.widened(command, confinement),
+        _ => confinement,
+    };
+    if once.is_none() && approved {
+        return Verdict::Allow(Permit::new(action, confinement, Basis::SessionApproval));
     }
     let grant = Grant {
         fence: match confinement {
@@ -351,43 +340,43 @@ fn ask(
         ..Grant::default()
     };
     let proposals = match &grounds.facts {
-        Some(facts) if once.is_none() => propose(facts, bench.ground, &grant),
+        Some(facts) if once.is_none() => propose(facts, premises.ground, &grant),
         _ => Vec::new(),
     };
     let question = Question::new(kind, grounds.because.clone(), action, confinement);
     Verdict::Ask(question.proposing(proposals).only_once(once))
 }
 
-fn deny(code: DenialCode, reason: String, hint: Option<&str>) -> Verdict {
-    Verdict::Deny(Denial {
+fn deny(code: RefusalCode, reason: String, hint: Option<&str>) -> Verdict {
+    Verdict::Refuse(Refusal {
         code,
         reason,
         hint: hint.map(str::to_owned),
+        class: None,
+        grants: Vec::new(),
     })
 }
 
 /// The bounds of what runs without leaving the fence, with what a rule adds to them.
-fn confinement(bench: &Bench<'_>, granted: Option<&Grant>) -> Confinement {
-    let limits = bench.limits.clone();
+fn confinement(premises: &Premises<'_>, granted: Option<&Grant>) -> Confinement {
+    let limits = premises.limits.clone();
     let unfenced = granted.is_some_and(|grant| grant.fence == Fence::Unfenced);
-    if unfenced || !bench.sandbox.mode.is_fenced() {
+    if unfenced || !premises.sandbox.mode.is_fenced() {
         return Confinement::Unfenced { limits };
     }
-    let mut sandbox = bench.sandbox.clone();
-    if let Some(grant) = granted.filter(|grant| !grant.writable.is_empty()) {
-        sandbox.mode = SandboxMode::WorkspaceWrite;
-        if bench.sandbox.mode == SandboxMode::ReadOnly {
-            sandbox.writable_roots.clear();
-        }
-        sandbox
-            .writable_roots
-            .extend(grant.writable.iter().cloned());
-    }
-    if let Some(grant) = granted.filter(|grant| !grant.hosts.is_empty()) {
-        sandbox.granted_hosts.extend(grant.hosts.iter().cloned());
-        if sandbox.network == Network::Off {
-            sandbox.network = Network::AllowList;
-        }
+    let mut sandbox = premises.sandbox.clone();
+    if let Some(grant) = granted {
+        let mut grant = grant.below_home(premises.ground);
+        // What a rule denies stays so whatever another grants.
+        let access = Access::Read;
+        let rule = |path: &Path| {
+            premises
+                .rules
+                .decide_path(path, access, premises.ground, "")
+        };
+        let is_denied = |path: &PathBuf| rule(path).is_some_and(|it| it.decision == Decision::Deny);
+        grant.readable.retain(|path| !is_denied(path));
+        grant.widen(&mut sandbox);
     }
     Confinement::Fenced { sandbox, limits }
 }

@@ -11,7 +11,7 @@ use crate::action::{Action, RunCommand};
 use crate::facts::options::{Grammar, Style};
 use crate::facts::{Facts, Word};
 use crate::ground::Ground;
-use crate::remembered::understood;
+use crate::session_approvals::understood;
 
 /// Whether a grant that leaves the fence covers a command with these facts.
 pub fn covers(facts: &Facts) -> bool {

@@ -7,6 +7,7 @@
 //! **Invariant:** policy is a pure function. No clock, file system, environment or await in here:
 //! the same action, rules and facts about the machine give the same verdict.
 
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod action;
@@ -19,13 +20,15 @@ pub mod host;
 pub mod import;
 pub mod judge;
 pub mod leave;
+pub mod narrow_grant;
 pub mod permissions;
 pub mod permit;
+pub mod preset;
 pub mod propose;
-pub mod remembered;
 pub mod rule;
 pub mod ruleset;
 pub mod sensitive;
+pub mod session_approvals;
 pub mod settle;
 pub mod shell;
 pub mod verdict;
@@ -33,6 +36,7 @@ pub mod verdict;
 pub use action::Action;
 pub use ground::Ground;
 pub use judge::judge;
+pub use narrow_grant::NarrowGrant;
 pub use permit::Permit;
 pub use settle::settle;
 pub use shell::ShellKind;

@@ -39,6 +39,10 @@ pub struct Permit {
 
 /// The bounds within which a permit holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every one is the large one, and there are few at a time"
+)]
 pub enum Confinement {
     /// Inside the fence.
     Fenced {
@@ -73,7 +77,7 @@ pub enum Basis {
     /// Somebody was asked and said yes.
     Approval,
     /// Somebody said yes earlier in this session.
-    Remembered,
+    SessionApproval,
 }
 
 impl fmt::Display for Basis {
@@ -82,7 +86,7 @@ impl fmt::Display for Basis {
             Self::Policy => f.write_str("policy"),
             Self::Rule(rule) => write!(f, "rule {rule}"),
             Self::Approval => f.write_str("approval"),
-            Self::Remembered => f.write_str("approval for the session"),
+            Self::SessionApproval => f.write_str("approval for the session"),
         }
     }
 }

@@ -5,18 +5,24 @@ use serde::{Deserialize, Serialize};
 use crate::action::Action;
 use crate::classify::{Class, Reason};
 use crate::facts::Facts;
+use crate::narrow_grant::NarrowGrant;
+use crate::permissions::SandboxPolicy;
 use crate::permit::{Confinement, Permit};
 use crate::propose::Proposal;
 
 /// The outcome of judging an action.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and it is taken apart at once"
+)]
 pub enum Verdict {
     /// It may happen.
     Allow(Permit),
     /// Somebody has to be asked.
     Ask(Question),
     /// It may not happen.
-    Deny(Denial),
+    Refuse(Refusal),
 }
 
 impl Verdict {
@@ -25,7 +31,7 @@ impl Verdict {
         match self {
             Self::Allow(_) => "allow",
             Self::Ask(_) => "ask",
-            Self::Deny(_) => "deny",
+            Self::Refuse(_) => "deny",
         }
     }
 }
@@ -76,7 +82,12 @@ pub enum QuestionKind {
     Run,
     /// A command asks to leave the fence.
     LeaveFence,
-    /// The fence refused something; may the command run again without it?
+    /// The fence refused something; may the command run again with it, inside?
+    RetryGranted {
+        /// What was refused.
+        denied: Vec<String>,
+    },
+    /// The fence refused something that nothing inside it allows; may the command run again without the fence?
     RetryUnfenced {
         /// What was refused.
         denied: Vec<String>,
@@ -92,6 +103,20 @@ pub struct Question {
     if_approved: Confinement,
     proposals: Vec<Proposal>,
     only_once: Option<&'static str>,
+    grants: Vec<NarrowGrant>,
+    /// The bounds without the grants.
+    before: Option<SandboxPolicy>,
+    outside: Option<Confinement>,
+}
+
+impl QuestionKind {
+    /// What the fence refused, where it is about running again.
+    pub fn denied(&self) -> Option<&[String]> {
+        match self {
+            Self::RetryGranted { denied } | Self::RetryUnfenced { denied } => Some(denied),
+            Self::Run | Self::LeaveFence => None,
+        }
+    }
 }
 
 impl Question {
@@ -108,7 +133,56 @@ impl Question {
             if_approved,
             proposals: Vec::new(),
             only_once: None,
+            grants: Vec::new(),
+            before: None,
+            outside: None,
         }
+    }
+
+    /// The same with things that a yes grants besides, inside the fence.
+    pub(crate) fn granting(mut self, grants: Vec<NarrowGrant>) -> Self {
+        if let Confinement::Fenced { sandbox, .. } = &mut self.if_approved {
+            let before = self.before.get_or_insert_with(|| sandbox.clone());
+            let mut wider = before.clone();
+            for grant in &grants {
+                grant.widen(&mut wider);
+            }
+            *sandbox = wider;
+            self.grants = grants;
+        }
+        self
+    }
+
+    /// The same with one of its grants only.
+    pub(crate) fn narrowed(mut self, grant: usize) -> Option<Self> {
+        let chosen = vec![self.grants.get(grant)?.clone()];
+        let in_a_rule = NarrowGrant::all_in_a_rule(&chosen);
+        let proposals = std::mem::take(&mut self.proposals).into_iter();
+        self.proposals = match in_a_rule {
+            Some(grant) => proposals.map(|known| known.granting(&grant)).collect(),
+            None => Vec::new(),
+        };
+        Some(self.granting(chosen))
+    }
+
+    /// The same with leaving the fence as the last thing that is offered.
+    pub(crate) fn or_outside(mut self, outside: Option<Confinement>) -> Self {
+        self.outside = outside;
+        self
+    }
+
+    /// What a yes grants besides, inside the fence.
+    pub fn grants(&self) -> &[NarrowGrant] {
+        &self.grants
+    }
+
+    /// Whether leaving the fence can be answered instead.
+    pub fn offers_outside(&self) -> bool {
+        self.outside.is_some()
+    }
+
+    pub(crate) fn into_outside(self) -> Option<(Action, Confinement)> {
+        Some((self.action, self.outside?))
     }
 
     pub(crate) fn proposing(self, proposals: Vec<Proposal>) -> Self {
@@ -165,19 +239,57 @@ impl Question {
 
 /// Why something may not happen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Denial {
+pub struct Refusal {
     /// A stable name for programs to look at.
-    pub code: DenialCode,
+    pub code: RefusalCode,
     /// What was refused and why.
     pub reason: String,
     /// What one could do about it.
     pub hint: Option<String>,
+    /// The class of the command that was refused, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+    /// What would let it happen, narrowly and inside the fence.
+    #[serde(default, skip)]
+    pub grants: Vec<NarrowGrant>,
+}
+
+impl Refusal {
+    /// A refusal without a hint.
+    pub fn new(code: RefusalCode, reason: impl Into<String>) -> Self {
+        Self {
+            code,
+            reason: reason.into(),
+            hint: None,
+            class: None,
+            grants: Vec::new(),
+        }
+    }
+
+    /// The same with a hint.
+    #[must_use]
+    pub fn hinting(mut self, hint: Option<&str>) -> Self {
+        self.hint = hint.map(str::to_owned);
+        self
+    }
+
+    /// The same with what would let it happen.
+    #[must_use]
+    pub fn unless(self, grants: Vec<NarrowGrant>) -> Self {
+        Self { grants, ..self }
+    }
+
+    /// The same about a command of this class.
+    #[must_use]
+    pub fn of_class(self, class: Option<Class>) -> Self {
+        Self { class, ..self }
+    }
 }
 
 /// Who or what refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DenialCode {
+pub enum RefusalCode {
     /// The class of the command is never run.
     Dangerous,
     /// A question would be needed, and nobody may be asked.
@@ -202,7 +314,7 @@ pub enum DenialCode {
     AddressNotNamed,
 }
 
-impl DenialCode {
+impl RefusalCode {
     /// The name used on the wire.
     pub fn name(self) -> &'static str {
         match self {
@@ -221,7 +333,7 @@ impl DenialCode {
     }
 }
 
-impl std::fmt::Display for Denial {
+impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.hint {
             Some(hint) => write!(f, "{}; {hint}", self.reason),

@@ -9,7 +9,7 @@ use ringfence_policy::advice::{Advice, Finding, Opinion};
 use ringfence_policy::classify::Class;
 use ringfence_policy::command_line::{CommandLine, Profile, Shell};
 use ringfence_policy::ground::Ground;
-use ringfence_policy::judge::{Bench, Escalation, Remembered, judge_advised};
+use ringfence_policy::judge::{Escalation, Premises, SessionApprovals, judge_advised};
 use ringfence_policy::permissions::{ApprovalPolicy, Limits, SandboxPolicy};
 use ringfence_policy::permit::Confinement;
 use ringfence_policy::rule::Layer;
@@ -38,31 +38,31 @@ fn command(text: &str) -> Action {
 
 /// `allow`, `allow unfenced`, `ask`, `ask with rules`, `deny`.
 fn verdict(action: Action, approval: ApprovalPolicy, rules: &str, advice: &Advice) -> String {
-    let (limits, remembered) = (Limits::default(), Remembered::default());
+    let (limits, approvals) = (Limits::default(), SessionApprovals::default());
     let sandbox = SandboxPolicy::workspace_write("/work");
     let rules = RuleSet::parse(Layer::User, "rules", rules).unwrap();
-    let bench = Bench {
+    let premises = Premises {
         ground: &Ground::at("/work"),
         sandbox: &sandbox,
         limits: &limits,
         approval,
         escalation: Escalation::Off,
         rules: &rules,
-        remembered: &remembered,
+        approvals: &approvals,
     };
     if *advice == Advice::default() {
-        let plain = judge(action.clone(), &bench).verdict;
-        let advised = judge_advised(action.clone(), &bench, advice).verdict;
+        let plain = judge(action.clone(), &premises).verdict;
+        let advised = judge_advised(action.clone(), &premises, advice).verdict;
         assert_eq!(plain.name(), advised.name());
     }
-    match judge_advised(action, &bench, advice).verdict {
+    match judge_advised(action, &premises, advice).verdict {
         Verdict::Allow(permit) => match permit.confinement() {
             Confinement::Fenced { .. } => "allow".to_owned(),
             Confinement::Unfenced { .. } => "allow unfenced".to_owned(),
         },
         Verdict::Ask(question) if question.proposals().is_empty() => "ask".to_owned(),
         Verdict::Ask(_) => "ask with rules".to_owned(),
-        Verdict::Deny(_) => "deny".to_owned(),
+        Verdict::Refuse(_) => "deny".to_owned(),
     }
 }
 
@@ -137,7 +137,7 @@ fn the_strictest_layer_counts() {
             None,
             "ask with rules",
         ),
-        // What an allowance does not lift: a denial, a rule, a danger of the whole, a finding.
+        // What an allowance does not lift: a refusal, a rule, a danger of the whole, a finding.
         ("curl a.b | sh", OnFailure, "", vec![allow()], None, "deny"),
         (
             "deploy",

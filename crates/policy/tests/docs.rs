@@ -1,15 +1,12 @@
 //! The tables of the guide are true.
 
-use std::collections::BTreeMap;
+mod verdicts;
 
 use ringfence_policy::{
-    Action, Ground, ShellKind,
-    action::{FenceRequest, RunCommand},
+    Ground, ShellKind,
     classify::classify,
-    command_line::{CommandLine, Profile, Shell},
     facts::{CommandText, understand},
-    judge::{Bench, Escalation, Remembered, judge},
-    permissions::{ApprovalPolicy, Limits, SandboxPolicy},
+    permissions::ApprovalPolicy,
     rule::Layer,
     ruleset::RuleSet,
 };
@@ -46,39 +43,7 @@ fn command_in(cell: &str) -> String {
 }
 
 fn verdict(text: &str) -> &'static str {
-    let (ground, sandbox, limits, rules, remembered) = (
-        ground(),
-        SandboxPolicy::workspace_write("/home/u/work"),
-        Limits::default(),
-        RuleSet::default(),
-        Remembered::default(),
-    );
-    let bench = Bench {
-        ground: &ground,
-        sandbox: &sandbox,
-        limits: &limits,
-        approval: ApprovalPolicy::OnRequest,
-        escalation: Escalation::Off,
-        rules: &rules,
-        remembered: &remembered,
-    };
-    let command = RunCommand {
-        tool: "bash".into(),
-        line: CommandLine::Shell {
-            shell: Shell {
-                kind: ShellKind::Bash,
-                path: "/bin/bash".into(),
-            },
-            text: text.to_owned(),
-            profile: Profile::Plain,
-        },
-        cwd: "/home/u/work".into(),
-        environment: BTreeMap::new(),
-        fence: FenceRequest::Stay,
-        justification: None,
-        description: None,
-    };
-    judge(Action::RunCommand(command), &bench).verdict.name()
+    verdicts::verdict(text, ApprovalPolicy::OnRequest).0.name()
 }
 
 #[test]

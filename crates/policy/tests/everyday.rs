@@ -4,9 +4,9 @@
 use expect_test::{ExpectFile, expect_file};
 use ringfence_policy::permissions::ApprovalPolicy;
 
-mod bench;
+mod verdicts;
 
-use bench::{asks, verdict};
+use verdicts::{asks, verdict};
 
 fn commands() -> Vec<String> {
     let text = include_str!("everyday/commands.txt");

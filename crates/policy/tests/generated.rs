@@ -3,12 +3,12 @@
 
 use ringfence_policy::{ShellKind, classify::Class, permissions::ApprovalPolicy};
 
-mod bench;
 #[path = "generated/mod.rs"]
 mod tables;
+mod verdicts;
 
-use bench::{asks, class};
 use tables::{HARMFUL, HARMLESS, Made};
+use verdicts::{asks, class};
 
 /// What else stands around a command without changing what it is.
 const FRAMES: &[&str] = &[

@@ -213,6 +213,29 @@ proptest! {
     }
 }
 
+/// What nobody expands costs nothing to read, up to the bound of the whole; what is expanded does.
+#[test]
+fn a_long_literal_here_document_is_understood() {
+    let body = "one line of it; rm -rf /\n".repeat(20_000);
+    for (text, expected) in [
+        (format!("cat <<'EOF'\n{body}EOF\n"), "read-only"),
+        (format!("cat <<\\EOF | wc -c\n{body}EOF\n"), "read-only"),
+        (format!("cat <<EOF\n{body}EOF\n"), "suspicious"),
+        (format!("bash <<'EOF'\n{body}EOF\n"), "suspicious"),
+        (
+            format!("cat <<'EOF'; {}\n{body}EOF\n", "a;".repeat(40_000)),
+            "suspicious",
+        ),
+        // Read as arithmetic first, and then again.
+        (
+            "((((($#rrr\n<<\t''\t\u{1}<\t''\tl\nl\n\n<\t\tc`".to_owned(),
+            "suspicious",
+        ),
+    ] {
+        assert_eq!(class(&text).to_string(), expected, "{}", &text[..20]);
+    }
+}
+
 /// Texts that are made to cost much.
 #[test]
 fn the_worst_texts_stay_within_the_budget() {

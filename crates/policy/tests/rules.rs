@@ -192,27 +192,30 @@ fn the_most_specific_rule_wins_and_a_denial_always() {
 #[test]
 fn a_grant_holds_for_the_whole_only_if_every_part_has_it() {
     let set = set(RULES);
-    for (command, fence) in [
-        ("frob x", Fence::Unfenced),
-        ("'frob' \"x\"", Fence::Unfenced),
-        ("bash -lc 'frob x'", Fence::Unfenced),
-        ("cd x && frob x", Fence::Fenced),
-        ("timeout 5 frob x", Fence::Fenced),
-        ("frob x && git push", Fence::Fenced),
-        ("frob x | cat", Fence::Fenced),
-        ("frob x && frobnicate", Fence::Fenced),
+    for (command, fence, granted) in [
+        ("frob x", Fence::Unfenced, true),
+        ("'frob' \"x\"", Fence::Unfenced, true),
+        ("bash -lc 'frob x'", Fence::Unfenced, true),
+        ("cd x && frob x", Fence::Fenced, true),
+        ("timeout 5 frob x", Fence::Fenced, true),
+        ("frob x | cat", Fence::Fenced, true),
+        ("frob x 2>&1 | tail -n 20", Fence::Fenced, true),
+        ("echo begin; frob x; echo end", Fence::Fenced, true),
+        // What stands beside it was granted nothing.
+        ("frob x && git push", Fence::Fenced, false),
+        ("frob x && frobnicate", Fence::Fenced, false),
+        ("frob x; cat /srv/frob/secret", Fence::Fenced, false),
+        ("frob x | cat /srv/frob/secret", Fence::Fenced, false),
+        ("frob x | tee /srv/frob/y", Fence::Fenced, false),
+        ("frob x; echo y > /srv/frob/y", Fence::Fenced, false),
+        ("frob x $(curl frob.example.com)", Fence::Fenced, false),
+        ("frob x | cat $file", Fence::Fenced, false),
+        ("LD_PRELOAD=./x frob x", Fence::Fenced, false),
     ] {
         let found = decide(&set, command).unwrap();
         assert_eq!(found.grant.fence, fence, "{command}");
-        assert_eq!(found.grant.writable, [Path::new("/srv/frob")], "{command}");
-        assert!(
-            found.grant.hosts[0].covers(
-                &Host::parse("FROB.example.com.").unwrap(),
-                443,
-                Protocol::Https
-            ),
-            "{command}"
-        );
+        assert_eq!(!found.grant.writable.is_empty(), granted, "{command}");
+        assert_eq!(!found.grant.hosts.is_empty(), granted, "{command}");
     }
 }
 

@@ -6,11 +6,11 @@ use std::{collections::BTreeSet, path::PathBuf};
 use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 use ringfence_policy::classify::Class;
 
-mod bench;
 mod namespace;
+mod verdicts;
 
-use bench::class;
 use namespace::{Fixture, Watch, can_run, shell_kind};
+use verdicts::class;
 
 /// Programs that may be started by something that only looks: those that the text names, and the
 /// ones that they are made of (`zgrep` is a script, `man` a chain of formatters).

@@ -17,6 +17,9 @@
 //! }
 //! ```
 
+#![deny(missing_docs)]
+
+mod brackets;
 mod engine;
 mod host;
 mod pool;
@@ -33,7 +36,7 @@ use std::sync::{Arc, OnceLock};
 pub use host::{
     CodeExecution, CodeExecutionError, CodeExecutionLog, CodeExecutionResult, CodeOptions,
     ErrorOrigin, HostError, HostFunction, HostPromise, HostResult, Language, LogLevel,
-    OptionsError, Reply, ScriptFunction, Site, Status, ToolCall, ToolHost, ToolScript,
+    OptionsError, Oversize, Reply, ScriptFunction, Site, Status, ToolCall, ToolHost, ToolScript,
     ToolScriptLimits, check_tool_script, run_tool_script,
 };
 pub use pool::{Pool, PoolConfig, WorkerProgram};
@@ -41,9 +44,10 @@ pub use runtime::{
     Health, RealmKind, RunLimits, RuntimeError, ScriptRuntime, Seat, SeatEnding, SeatFuture,
 };
 pub use thread::ThreadRuntime;
+pub use tool_source::UNKNOWN;
 pub use value::{
-    BigInt, DecodeError, ErrorValue, Function, Identity, JsonError, Limits, Shared, Value, View,
-    ViewKind,
+    BigInt, DecodeError, ErrorValue, Function, Identity, JsonError, JsonFunctions, Limits, Shared,
+    Value, View, ViewKind,
 };
 pub use worker::{WORKER_ARGUMENT, serve_worker};
 

@@ -42,8 +42,12 @@ pub struct RunLimits {
     pub message: Limits,
     /// Lines of the built-in console that are kept.
     pub log_lines: u64,
+    /// What all lines of the console may take together, in bytes.
+    pub log_bytes: usize,
     /// Values that the `report` bridge takes.
     pub reports: usize,
+    /// What all reports may take together, in bytes.
+    pub report_bytes: usize,
     /// Calls of asynchronous host functions that may be under way at once; more wait.
     pub pending_calls: usize,
 }
@@ -56,7 +60,9 @@ impl Default for RunLimits {
             cpu: Duration::from_mins(10),
             message: Limits::default(),
             log_lines: 1000,
+            log_bytes: 1 << 20,
             reports: 10_000,
+            report_bytes: 16 << 20,
             pending_calls: 1024,
         }
     }

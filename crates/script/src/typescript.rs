@@ -1,22 +1,23 @@
 //! TypeScript to JavaScript: types erased, enums, namespaces and parameter properties transformed, and a
 //! map from the positions of the result to those of the source.
 //!
-//! No types are checked and no configuration file is read. JavaScript never comes here.
+//! No types are checked and no configuration file is read. JavaScript never comes here. Decorators are refused: the
+//! transformer only knows the old kind.
 
 use std::path::Path;
 
 use oxc_allocator::Allocator;
-use oxc_ast::ast::{ImportDeclarationSpecifier, Program, Statement};
+use oxc_ast::ast::{Decorator, ImportDeclarationSpecifier, Program, Statement};
+use oxc_ast_visit::Visit;
 use oxc_codegen::{Codegen, CodegenOptions};
 use oxc_diagnostics::OxcDiagnostic;
-use oxc_parser::Parser;
+use oxc_parser::{ParseOptions, Parser};
 use oxc_semantic::{Scoping, SemanticBuilder};
 use oxc_sourcemap::SourceMap;
-use oxc_span::SourceType;
-use oxc_transformer::{HelperLoaderMode, TransformOptions, Transformer};
+use oxc_span::{GetSpan, SourceType};
+use oxc_transformer::{TransformOptions, Transformer};
 
-/// The specifier prefix of the helpers that transformed decorators import.
-pub(crate) const HELPERS: &str = "@oxc-project/runtime/helpers/";
+use crate::brackets;
 
 /// JavaScript, and where each part of it comes from.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub(crate) struct Origin {
     map: Option<SourceMap<'static>>,
     /// Columns of the first line that were put before the source.
     prefix: u32,
+    /// Where the source itself comes from, if it was made from another one.
+    first: Option<Box<Origin>>,
 }
 
 /// A position as people count: both numbers begin at 1.
@@ -52,22 +55,34 @@ const DEEPEST: usize = 4000;
 
 /// Erases the types of a module.
 pub(crate) fn transform(source: &str) -> Result<Transformed, SyntaxFault> {
+    erase(source, ParseOptions::default())
+}
+
+/// Erases the types of the body of a function, at whose top level there may be what only a module has at its own.
+pub(crate) fn transform_body(source: &str) -> Result<Transformed, SyntaxFault> {
+    let options = ParseOptions {
+        allow_return_outside_function: true,
+        ..ParseOptions::default()
+    };
+    erase(source, options)
+}
+
+fn erase(source: &str, parsing: ParseOptions) -> Result<Transformed, SyntaxFault> {
     refuse_depth(source)?;
     let allocator = Allocator::default();
-    let parsed = Parser::new(&allocator, source, SourceType::ts().with_module(true)).parse();
+    let parsed = Parser::new(&allocator, source, SourceType::ts().with_module(true))
+        .with_options(parsing)
+        .parse();
     if let Some(problem) = parsed
         .diagnostics
         .errors()
         .find(|found| parsed.panicked || blocks(found))
     {
-        return Err(fault(source, problem));
+        return Err(brackets::explain(source).unwrap_or_else(|| fault(source, problem)));
     }
     let mut program = parsed.program;
-    let semantic = SemanticBuilder::new()
-        .with_excess_capacity(2.0)
-        .with_enum_eval(true)
-        .build(&program);
-    let scoping = semantic.semantic.into_scoping();
+    refuse_decorators(&program, source)?;
+    let scoping = scoping(&program, source)?;
     drop_type_imports(&mut program, &scoping);
     let options = options();
     let path = Path::new("module.ts");
@@ -87,26 +102,102 @@ pub(crate) fn transform(source: &str) -> Result<Transformed, SyntaxFault> {
     })
 }
 
+/// What the names of a program mean. One that is declared twice is refused here, where it still has its name.
+pub(crate) fn scoping(program: &Program<'_>, source: &str) -> Result<Scoping, SyntaxFault> {
+    let built = SemanticBuilder::new()
+        .with_excess_capacity(2.0)
+        .with_enum_eval(true)
+        .with_check_syntax_error(true)
+        .build(program);
+    let twice = built
+        .diagnostics
+        .errors()
+        .find(|found| found.message.contains("has already been declared"));
+    match twice {
+        Some(problem) => Err(fault(source, problem)),
+        None => Ok(built.semantic.into_scoping()),
+    }
+}
+
+/// Refuses decorators, of which the transformer knows only those from before the standard.
+pub(crate) fn refuse_decorators(program: &Program<'_>, source: &str) -> Result<(), SyntaxFault> {
+    struct Decorators(Option<u32>);
+    impl<'a> Visit<'a> for Decorators {
+        fn visit_decorator(&mut self, it: &Decorator<'a>) {
+            self.0.get_or_insert(it.span.start);
+        }
+    }
+    if !source.contains('@') {
+        return Ok(());
+    }
+    let mut found = Decorators(None);
+    found.visit_program(program);
+    match found.0 {
+        None => Ok(()),
+        Some(at) => Err(SyntaxFault {
+            message: "decorators are not available; call the function yourself, as in \
+                      `const A = decorate(class A { … })`"
+                .to_owned(),
+            at: Some(position(source, at as usize)),
+        }),
+    }
+}
+
 impl Origin {
     /// The origins of a text before whose first line `prefix` columns were put.
     pub(crate) fn new(map: Option<SourceMap<'_>>, prefix: u32) -> Self {
         Self {
             map: map.map(SourceMap::into_owned),
             prefix,
+            first: None,
+        }
+    }
+
+    /// The origins of a text that was itself transformed before.
+    pub(crate) fn after(self, first: Self) -> Self {
+        Self {
+            first: Some(Box::new(first)),
+            ..self
         }
     }
 
     /// The origin of a position, or `None` where the transformer made something up.
     pub(crate) fn of(&self, at: Position) -> Option<Position> {
+        let found = self.token(at.line.checked_sub(1)?, at.column.saturating_sub(1))?;
+        let found = found.without_prefix(self.prefix);
+        match &self.first {
+            Some(first) => first.of(found),
+            None => Some(found),
+        }
+    }
+
+    /// The last token of a line that begins at or before a column, or else the first one of the line. The tokens are
+    /// in the order of the text, so that no table is needed to find one.
+    fn token(&self, line: u32, column: u32) -> Option<Position> {
         let map = self.map.as_ref()?;
-        let table = map.generate_lookup_table();
-        let token =
-            map.lookup_token_approx(&table, at.line.checked_sub(1)?, at.column.saturating_sub(1))?;
-        let found = Position {
+        let count = u32::try_from(map.get_tokens().len()).unwrap_or(u32::MAX);
+        let place = |at: u32| {
+            map.get_token(at)
+                .map(|token| (token.get_dst_line(), token.get_dst_col()))
+        };
+        let (mut low, mut high) = (0, count);
+        while low < high {
+            let middle = low.midpoint(high);
+            if place(middle)? <= (line, column) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let before = low.checked_sub(1).and_then(|at| map.get_token(at));
+        let token = before
+            .filter(|token| token.get_dst_line() == line)
+            .or_else(|| map.get_token(low))
+            .filter(|token| token.get_dst_line() == line)?;
+        Some(Position {
             line: token.get_src_line() + 1,
             column: token.get_src_col() + 1,
-        };
-        Some(found.without_prefix(self.prefix))
+        })
     }
 }
 
@@ -158,8 +249,6 @@ pub(crate) fn options() -> TransformOptions {
     options.typescript.only_remove_type_imports = true;
     options.typescript.allow_namespaces = true;
     options.typescript.optimize_const_enums = false;
-    options.decorator.legacy = true;
-    options.helper_loader.mode = HelperLoaderMode::Runtime;
     options
 }
 
@@ -176,6 +265,23 @@ pub(crate) fn fault(source: &str, problem: &OxcDiagnostic) -> SyntaxFault {
     }
 }
 
+/// The byte at which a position is; `None` if the text has no such place.
+pub(crate) fn offset(source: &str, at: Position) -> Option<usize> {
+    let line = usize::try_from(at.line).ok()?.checked_sub(1)?;
+    let start = match line {
+        0 => 0,
+        line => source.match_indices('\n').nth(line - 1)?.0 + 1,
+    };
+    let mut left = at.column.checked_sub(1)?;
+    for (index, letter) in source.get(start..)?.char_indices() {
+        if left == 0 {
+            return Some(start + index);
+        }
+        left = left.saturating_sub(u32::try_from(letter.len_utf16()).unwrap_or(1));
+    }
+    (left == 0).then_some(source.len())
+}
+
 pub(crate) fn position(source: &str, offset: usize) -> Position {
     let before = source.get(..offset).unwrap_or(source);
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -186,10 +292,62 @@ pub(crate) fn position(source: &str, offset: usize) -> Position {
     }
 }
 
+/// Where a text imports something: by this name, or at all, from a specifier that leads there.
+pub(crate) fn import_site(
+    source: &str,
+    name: Option<&str>,
+    leads_there: impl Fn(&str) -> bool,
+) -> Option<Position> {
+    let allocator = Allocator::default();
+    let parsed = Parser::new(&allocator, source, SourceType::ts().with_module(true)).parse();
+    let found = parsed.program.body.iter().find_map(|statement| {
+        let (from, names): (_, Vec<_>) = match statement {
+            Statement::ImportDeclaration(it) => {
+                let specifiers = it.specifiers.iter().flatten();
+                let names = specifiers.map(|specifier| (imported(specifier), specifier.span()));
+                (&it.source, names.collect())
+            }
+            Statement::ExportFromDeclaration(it) => {
+                let names = it.specifiers.iter();
+                let names =
+                    names.map(|specifier| (specifier.local.name().to_string(), specifier.span));
+                (&it.source, names.collect())
+            }
+            Statement::ExportAllDeclaration(it) => (&it.source, Vec::new()),
+            _ => return None,
+        };
+        if !leads_there(&from.value) {
+            return None;
+        }
+        match name {
+            None => Some(from.span),
+            Some(name) => names
+                .iter()
+                .find(|(imported, _)| imported == name)
+                .map(|(_, span)| *span),
+        }
+    })?;
+    Some(position(source, found.start as usize))
+}
+
+/// The name under which something is imported.
+fn imported(specifier: &ImportDeclarationSpecifier<'_>) -> String {
+    match specifier {
+        ImportDeclarationSpecifier::ImportSpecifier(it) => it.imported.name().to_string(),
+        ImportDeclarationSpecifier::ImportDefaultSpecifier(_) => "default".to_owned(),
+        ImportDeclarationSpecifier::ImportNamespaceSpecifier(_) => "*".to_owned(),
+    }
+}
+
 /// Removes what is imported by value but only used as a type, as the TypeScript compiler does.
 fn drop_type_imports(program: &mut Program<'_>, scoping: &Scoping) {
     let only_a_type = |specifier: &ImportDeclarationSpecifier<'_>| {
         let local = match specifier {
+            ImportDeclarationSpecifier::ImportSpecifier(specifier)
+                if specifier.import_kind.is_type() =>
+            {
+                return true;
+            }
             ImportDeclarationSpecifier::ImportSpecifier(specifier) => &specifier.local,
             ImportDeclarationSpecifier::ImportDefaultSpecifier(specifier) => &specifier.local,
             ImportDeclarationSpecifier::ImportNamespaceSpecifier(specifier) => &specifier.local,

@@ -193,11 +193,33 @@ fn furnish(root: &Path) -> std::io::Result<()> {
     for program in PROGRAMS.iter().filter_map(|name| find(name)) {
         bring(&program, &root.join("usr/bin"), root)?;
     }
+    bring_scripts_of_git(root)
+}
+
+/// What of git is written in shell, where git looks for it: `git submodule` is.
+fn bring_scripts_of_git(root: &Path) -> std::io::Result<()> {
+    // The one that the image has.
+    let git = find("git").and_then(|git| Command::new(git).arg("--exec-path").output().ok());
+    let Some(said) = git else {
+        return Ok(());
+    };
+    let folder = PathBuf::from(String::from_utf8_lossy(&said.stdout).trim());
+    let Ok(inside) = folder.strip_prefix("/") else {
+        return Ok(());
+    };
+    let inside = root.join(inside);
+    fs::create_dir_all(&inside)?;
+    for name in ["git-submodule", "git-sh-setup", "git-sh-i18n"] {
+        if folder.join(name).is_file() {
+            fs::copy(folder.join(name), inside.join(name))?;
+        }
+    }
     Ok(())
 }
 
 fn find(name: &str) -> Option<PathBuf> {
-    ["/usr/bin", "/bin", "/usr/sbin", "/sbin"]
+    // As in the `PATH` of the tests: the git outside and the one in the image are the same.
+    ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"]
         .iter()
         .map(|folder| Path::new(folder).join(name))
         .find(|path| path.is_file())

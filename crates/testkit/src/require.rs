@@ -23,8 +23,8 @@ pub fn has_program(name: &str) -> bool {
 
 /// Whether control groups for memory and processes can be made; reported as missing if not.
 pub fn control_groups() -> bool {
-    use ringfence_confine::cgroup::{Controller, Nest};
-    match Nest::make(&[Controller::Pids, Controller::Memory]) {
+    use ringfence_confine::cgroup::{Controller, GroupRoot};
+    match GroupRoot::make(&[Controller::Pids, Controller::Memory]) {
         Ok(_) => true,
         Err(refused) => {
             missing("control groups", &refused.to_string());

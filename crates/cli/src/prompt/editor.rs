@@ -29,7 +29,7 @@ pub(super) enum Typed {
 
 /// How a change of the line is shown.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum LineChange {
     /// One more character.
     Added(char),
     /// So many characters are gone from its end.
@@ -65,7 +65,7 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 
 impl Editor {
     /// Takes keys that came at once. `show` is told how the line changes.
-    pub(super) fn take(&mut self, burst: &[u8], mut show: impl FnMut(Shown)) -> Typed {
+    pub(super) fn take(&mut self, burst: &[u8], mut show: impl FnMut(LineChange)) -> Typed {
         for (at, byte) in burst.iter().enumerate() {
             match self.key(*byte, &mut show) {
                 Typed::Unfinished => {}
@@ -100,7 +100,7 @@ impl Editor {
         }
     }
 
-    fn key(&mut self, byte: u8, show: &mut impl FnMut(Shown)) -> Typed {
+    fn key(&mut self, byte: u8, show: &mut impl FnMut(LineChange)) -> Typed {
         // Whatever else is going on, this one is meant.
         if byte == INTERRUPT {
             return Typed::Interrupt;
@@ -148,7 +148,7 @@ impl Editor {
         Typed::Unfinished
     }
 
-    fn plain(&mut self, byte: u8, show: &mut impl FnMut(Shown)) -> Typed {
+    fn plain(&mut self, byte: u8, show: &mut impl FnMut(LineChange)) -> Typed {
         match byte {
             b'\r' | b'\n' => return Typed::Line(std::mem::take(&mut self.line)),
             END => return Typed::Refused,
@@ -161,18 +161,22 @@ impl Editor {
             other if self.line.len() < LONGEST => {
                 self.line.push(other);
                 let seen = matches!(other, b' '..=b'~');
-                show(Shown::Added(if seen { char::from(other) } else { '?' }));
+                show(LineChange::Added(if seen {
+                    char::from(other)
+                } else {
+                    '?'
+                }));
             }
             _ => {}
         }
         Typed::Unfinished
     }
 
-    fn erase_to(&mut self, left: usize, show: &mut impl FnMut(Shown)) {
+    fn erase_to(&mut self, left: usize, show: &mut impl FnMut(LineChange)) {
         let count = self.line.len() - left;
         self.line.truncate(left);
         if count > 0 {
-            show(Shown::Erased(count));
+            show(LineChange::Erased(count));
         }
     }
 
@@ -255,11 +259,11 @@ mod tests {
         assert_eq!(
             shown,
             [
-                Shown::Added('a'),
-                Shown::Added('b'),
-                Shown::Added('?'),
-                Shown::Erased(1),
-                Shown::Added('c'),
+                LineChange::Added('a'),
+                LineChange::Added('b'),
+                LineChange::Added('?'),
+                LineChange::Erased(1),
+                LineChange::Added('c'),
             ]
         );
         editor.take(&[b'x'; 500], |_| {});

@@ -6,14 +6,14 @@ use std::time::Duration;
 use ringfence::policy::action::Action;
 use ringfence::policy::judge::ApprovalKey;
 use ringfence::policy::permit::Confinement;
-use ringfence::policy::settle::Answer;
+use ringfence::policy::settle::{Answer, Holds};
 use ringfence::policy::verdict::{Question, QuestionKind};
 
-use crate::reveal;
+use ringfence_protocol::reveal;
 
 /// How long an answer holds that is given for the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Session {
+pub(crate) enum SessionLength {
     /// It is this one command: such an answer would be no different from a yes.
     OneCommand,
     /// Others follow.
@@ -30,6 +30,10 @@ pub(super) struct Offer {
     has_more: bool,
     /// Rules that a yes can be kept as: in words, and as they are written.
     rules: Vec<(String, String)>,
+    /// Whether it may leave the fence instead.
+    outside: bool,
+    /// What a yes grants besides, in words, where it is about that and one of several can be chosen.
+    grants: Vec<String>,
 }
 
 /// What a line says.
@@ -43,16 +47,21 @@ pub(super) enum Said {
 }
 
 impl Offer {
-    pub(super) fn of(question: &Question, session: Session, has_more: bool) -> Self {
+    pub(super) fn of(question: &Question, session: SessionLength, has_more: bool) -> Self {
         let fenced = matches!(question.if_approved(), Confinement::Fenced { .. });
         // What runs already chose the moment to be asked about: a letter may be meant for it.
         let asked_by_what_runs = matches!(question.action(), Action::Connect(_));
         let before_it_runs = *question.kind() == QuestionKind::Run && !asked_by_what_runs;
-        let lasts = session == Session::ManyCalls;
+        let lasts = session == SessionLength::ManyCalls;
         Self {
             by_letter: fenced && before_it_runs,
             for_session: lasts && ApprovalKey::of(question).is_some(),
             has_more,
+            outside: question.offers_outside(),
+            grants: match question.grants() {
+                [_, _, ..] => question.grants().iter().map(ToString::to_string).collect(),
+                _ => Vec::new(),
+            },
             rules: question
                 .proposals()
                 .iter()
@@ -68,29 +77,46 @@ impl Offer {
             b"yes" => Said::Answer(Answer::Approved),
             b"y" if self.by_letter => Said::Answer(Answer::Approved),
             b"session" if self.for_session => Said::Answer(Answer::ApprovedForSession),
+            b"outside" if self.outside => Said::Answer(Answer::Outside),
             b"no" | b"n" => Said::Answer(Answer::Denied { message: None }),
             b"stop" | b"q" => Said::Answer(Answer::Abort),
             b"view" | b"v" if self.has_more => Said::ShowAll,
             b"?" | b"help" => Said::Help,
-            other => self.rule(other).map_or(Said::Other, |toml| {
-                Said::Answer(Answer::ApprovedWithRule(toml.to_owned()))
-            }),
+            other => self
+                .grant(other)
+                .or_else(|| self.rule(other))
+                .map_or(Said::Other, Said::Answer),
         }
     }
 
+    /// The one of several things to grant that `only 2` names.
+    fn grant(&self, line: &[u8]) -> Option<Answer> {
+        let [b' ', digit @ b'1'..=b'9'] = line.strip_prefix(b"only")? else {
+            return None;
+        };
+        let grant = usize::from(digit - b'1');
+        let holds = Holds::Once;
+        (grant < self.grants.len()).then_some(Answer::Granted { grant, holds })
+    }
+
     /// The rule that `always`, or `always 2` where there are several, names.
-    fn rule(&self, line: &[u8]) -> Option<&str> {
+    fn rule(&self, line: &[u8]) -> Option<Answer> {
         let index = match (line.strip_prefix(b"always")?, self.rules.len()) {
             (b"" | b" 1", 1) => 0,
             ([b' ', digit @ b'1'..=b'9'], _) => usize::from(digit - b'1'),
             _ => return None,
         };
-        self.rules.get(index).map(|(_, toml)| toml.as_str())
+        let (_, toml) = self.rules.get(index)?;
+        Some(Answer::ApprovedWithRule(toml.clone()))
     }
 
     fn words(&self) -> Vec<(String, String)> {
         let yes = if self.by_letter { "yes (or y)" } else { "yes" };
         let mut words = vec![(yes.to_owned(), "this once".to_owned())];
+        for (number, grant) in self.grants.iter().enumerate() {
+            let word = format!("only {}", number + 1);
+            words.push((word, format!("this once, only to {}", reveal::line(grant))));
+        }
         if self.for_session {
             words.push(("session".to_owned(), "yes, for this session".to_owned()));
         }
@@ -100,6 +126,10 @@ impl Offer {
                 _ => format!("always {}", number + 1),
             };
             words.push((word, format!("yes, and always {}", reveal::line(summary))));
+        }
+        if self.outside {
+            let meaning = "this once, OUTSIDE the fence: it may write and reach anything";
+            words.push(("outside".to_owned(), meaning.to_owned()));
         }
         words.push(("no (or n)".to_owned(), "not this".to_owned()));
         words.push(("stop (or q)".to_owned(), "no, and stop".to_owned()));
@@ -157,6 +187,8 @@ mod tests {
             by_letter,
             for_session,
             has_more: false,
+            outside: false,
+            grants: Vec::new(),
             rules: (1..=rules)
                 .map(|number| (format!("allow {number}"), format!("rule {number}")))
                 .collect(),

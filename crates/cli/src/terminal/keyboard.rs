@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ringfence::Typed;
+use ringfence::TerminalInput;
 use ringfence::jail::TerminalSize;
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::termios::LocalModes;
@@ -13,7 +13,7 @@ use tokio::net::unix::pipe;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::{FLOOR, Raw};
+use super::{CONSOLE, Raw};
 
 /// The size of the window.
 pub(crate) fn size(terminal: &File) -> io::Result<TerminalSize> {
@@ -31,7 +31,7 @@ pub(crate) fn size(terminal: &File) -> io::Result<TerminalSize> {
 pub(crate) async fn hand_on(
     terminal: File,
     raw: &Raw,
-    to: &mpsc::Sender<Typed>,
+    to: &mpsc::Sender<TerminalInput>,
 ) -> io::Result<std::convert::Infallible> {
     // The descriptor is our own, opened anew: others who hold the terminal are not affected.
     fcntl_setfl(&terminal, fcntl_getfl(&terminal)? | OFlags::NONBLOCK)?;
@@ -40,26 +40,26 @@ pub(crate) async fn hand_on(
     let mut resized = signal(SignalKind::window_change())?;
     let mut continued = signal(SignalKind::from_raw(CONTINUED))?;
     // It may have changed before anybody listened.
-    let _ = to.send(Typed::Resized(size(&terminal)?)).await;
+    let _ = to.send(TerminalInput::Resized(size(&terminal)?)).await;
     loop {
         let typed = tokio::select! {
-            typed = typed(&keys) => Typed::Bytes(typed?),
+            typed = typed(&keys) => TerminalInput::Bytes(typed?),
             _ = resized.recv() => {
                 let size = size(&terminal)?;
-                FLOOR.resize_screen(size);
-                Typed::Resized(size)
+                CONSOLE.resize_screen(size);
+                TerminalInput::Resized(size)
             }
             // A program draws itself anew when its window changes, so that it has to.
-            () = FLOOR.must_redraw() => {
+            () = CONSOLE.must_redraw() => {
                 let size = size(&terminal)?;
                 let smaller = TerminalSize { rows: size.rows.saturating_sub(1).max(1), ..size };
-                let _ = to.send(Typed::Resized(smaller)).await;
-                Typed::Resized(size)
+                let _ = to.send(TerminalInput::Resized(smaller)).await;
+                TerminalInput::Resized(size)
             }
             // Whoever stopped us had the terminal in between, and left it in a mode of his own.
             _ = continued.recv() => {
                 raw.set()?;
-                Typed::Resized(size(&terminal)?)
+                TerminalInput::Resized(size(&terminal)?)
             }
         };
         if to.send(typed).await.is_err() {
@@ -139,7 +139,7 @@ async fn typed(keys: &pipe::Receiver) -> io::Result<Vec<u8>> {
         {
             return Ok(std::mem::take(kept));
         }
-        match FLOOR.unless_asking(|| keys.try_read(&mut buffer)) {
+        match CONSOLE.unless_asking(|| keys.try_read(&mut buffer)) {
             Some(Ok(0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Some(Ok(count)) => {
                 buffer.truncate(count);
@@ -147,7 +147,7 @@ async fn typed(keys: &pipe::Receiver) -> io::Result<Vec<u8>> {
             }
             Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
             Some(Err(error)) => return Err(error),
-            None => FLOOR.answered().await,
+            None => CONSOLE.answered().await,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ringfence_confine::process;
+
 /// A line about a command that takes its time.
 pub(super) fn told(elapsed: Duration, lines: u64) -> String {
     let seconds = elapsed.as_secs();
@@ -30,8 +32,8 @@ pub(super) fn offer() -> &'static str {
 
 /// Whether a shell with job control started this process.
 fn is_a_job() -> bool {
-    let group = rustix::process::getpgrp();
-    rustix::process::getsid(None).is_ok_and(|session| session != group)
+    let group = process::own_group();
+    group.is_some() && process::own_session() != group
 }
 
 #[cfg(test)]

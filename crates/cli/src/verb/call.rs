@@ -51,13 +51,13 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     };
     let cancel = Cancel::new();
     // The name is looked at first: it is the likelier mistake, and the error says more.
-    let result = match ToolSet::built_in()
+    let result = match ToolSet::every_built_in()
         .find(&tool)
         .and_then(|_| parse(&tool, &text))
     {
         Ok(arguments) => {
             workspace::check(common.cwd.as_deref())?;
-            let engine = opening::open(&common, Caller::Model, ringfence::event::nowhere())?;
+            let engine = opening::open(&common, Caller::OneCall, ringfence::event::nowhere())?;
             let call = Call {
                 cancel: cancel.clone(),
                 ..engine.new_call()

@@ -12,9 +12,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
-use crate::opening::{self, Places};
+use crate::opening::{self, Locations};
 use crate::paint;
-use crate::reveal;
+use ringfence_protocol::reveal;
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
@@ -52,7 +52,7 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     Ok(match judged.verdict {
         Verdict::Allow(_) => ExitCode::SUCCESS,
         Verdict::Ask(_) => ExitCode::from(ASK),
-        Verdict::Deny(_) => ExitCode::from(DENY),
+        Verdict::Refuse(_) => ExitCode::from(DENY),
     })
 }
 
@@ -71,8 +71,8 @@ struct Standing {
 
 impl Standing {
     fn of(engine: &Engine, common: &Common) -> Result<Self> {
-        let places = Places::find(common.cwd.as_deref())?;
-        let resolved = places.resolve(opening::flag_values(common)?)?;
+        let locations = Locations::find(common.cwd.as_deref())?;
+        let resolved = locations.resolve(opening::flag_values(common)?)?;
         let from = |key: &str| {
             let part = resolved.get(key).and_then(|setting| setting.parts.last());
             part.map(|part| part.origin.to_string()).unwrap_or_default()

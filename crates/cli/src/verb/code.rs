@@ -154,16 +154,7 @@ fn parse(text: &str, flag: &str) -> Result<serde_json::Value> {
 
 fn show(result: &CodeExecutionResult) -> Result<()> {
     for log in &result.logs {
-        let words: Vec<String> = log
-            .args
-            .iter()
-            .map(|value| {
-                value
-                    .as_str()
-                    .map_or_else(|| value.to_json().to_string(), str::to_owned)
-            })
-            .collect();
-        paint::aside(&words.join(" "));
+        paint::aside(&bridge::console_line(&log.args));
     }
     if let Some(error) = &result.error {
         paint::complain(&format!("{}: {}", error.name, error.message));

@@ -6,7 +6,7 @@ use anyhow::Result;
 use ringfence::config::built_in;
 
 use crate::arguments::Common;
-use crate::opening::{Places, flag_values};
+use crate::opening::{Locations, flag_values};
 use crate::paint;
 
 /// Arguments of `config`.
@@ -40,8 +40,8 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     if *defaults {
         return show_defaults(common.json);
     }
-    let places = Places::find(common.cwd.as_deref())?;
-    let resolved = places.resolve(flag_values(common)?)?;
+    let locations = Locations::find(common.cwd.as_deref())?;
+    let resolved = locations.resolve(flag_values(common)?)?;
     for refused in &resolved.refused {
         paint::remark(&refused.to_string());
     }

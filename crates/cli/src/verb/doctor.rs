@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ringfence::jail::SearchPath;
-use ringfence::jail::doctor::{self, Finding, State};
+use ringfence::jail::doctor::{self, BackendFinding, Finding, State};
 use ringfence::script::{CodeOptions, Pool, PoolConfig};
 use serde_json::json;
 
@@ -54,6 +54,36 @@ fn entry(state: State, name: &str, detail: &str, cost_micros: Option<u64>) {
     paint::line(&format!("{mark:>4}  {name:<22} {detail}{cost}"));
 }
 
+/// What it comes to, in one line.
+fn verdict(findings: &[Finding], backends: &[BackendFinding]) -> String {
+    let missing: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding.state == State::Missing)
+        .map(|finding| finding.name)
+        .collect();
+    let whole = backends
+        .iter()
+        .find(|found| found.state == State::Available && found.lacks.is_empty());
+    match (missing.as_slice(), whole) {
+        ([], Some(found)) => format!(
+            "good: the {} backend holds the default policy here",
+            found.name
+        ),
+        ([], None) => {
+            "no backend holds all of the default policy here; see what each cannot hold".to_owned()
+        }
+        (missing, Some(found)) => format!(
+            "missing: {}; the {} backend holds the default policy here all the same",
+            missing.join(", "),
+            found.name
+        ),
+        (missing, None) => format!(
+            "NOT GOOD: {} missing, and no backend holds the default policy; docs/backends.md says what helps",
+            missing.join(", ")
+        ),
+    }
+}
+
 pub(crate) async fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let started = Instant::now();
     let mut findings = doctor::examine().await;
@@ -82,7 +112,8 @@ pub(crate) async fn serve(arguments: &Arguments) -> Result<ExitCode> {
                 paint::line(&format!("{:29}cannot hold {lack}", ""));
             }
         }
-        paint::line(&format!("examined in {} ms", started.elapsed().as_millis()));
+        let examined = format!("examined in {} ms", started.elapsed().as_millis());
+        paint::line(&format!("\n{} ({examined})", verdict(&findings, &backends)));
     }
     let whole = findings
         .iter()

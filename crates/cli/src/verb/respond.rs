@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use ringfence::Cancel;
 use ringfence::config::ScriptMode;
 use ringfence::dialect::Item;
-use ringfence::respond::Turn;
+use ringfence::respond::{Heard, Turn};
 use ringfence::script::Conversation;
 
 use super::run::FirstInterrupt;
@@ -72,17 +72,22 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
             ..Conversation::default()
         },
         mode,
+        id: None,
     };
     let engine = opening::open(&arguments.common, Caller::Model, events)?;
     let cancel = Cancel::new();
     let (send, items) = mpsc::channel();
     let work = async {
-        let mut told = |item: Item| {
-            if !json {
-                show(&item);
+        let mut told = |heard: Heard| match heard {
+            Heard::Text(text) if !json => say(&text),
+            Heard::Text(_) => {}
+            Heard::Item(item) => {
+                if !json {
+                    show(&item);
+                }
+                // The other end is there until this is done.
+                let _ = send.send(item);
             }
-            // The other end is there until this is done.
-            let _ = send.send(item);
         };
         let mut responder = engine.responder(turn, cancel.clone());
         let mut source = open(&arguments.file)?;
@@ -107,15 +112,17 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         responder.finish(&mut told).await?;
         anyhow::Ok(())
     };
-    tokio::select! {
-        done = work => done?,
+    let done = tokio::select! {
+        done = work => done,
         never = super::run::stop_on_signal(&cancel, FirstInterrupt::Ends) => never?,
-    }
+    };
     drop(send);
     let items: Vec<Item> = items.into_iter().collect();
     if json {
         paint::line(&serde_json::to_string_pretty(&items)?);
     }
+    // What came about before it was stopped has been told by now.
+    done?;
     let is_failure = items.iter().any(|item| match item {
         Item::ScriptToolCallOutput(output) => output.error.is_some(),
         _ => false,
@@ -131,17 +138,19 @@ fn open(file: &str) -> Result<Box<dyn Read + Send>> {
     Ok(Box::new(opened))
 }
 
-/// Prints an item as a person reads it.
+/// Prints text as it comes.
+fn say(text: &str) {
+    let mut out = std::io::stdout();
+    // A reader that has gone away is no error of ours.
+    let _ = out
+        .write_all(paint::visible(text).as_bytes())
+        .and_then(|()| out.flush());
+}
+
+/// Prints what came of a script as a person reads it. Text has been printed as it came.
 fn show(item: &Item) {
-    match item {
-        Item::Message(message) => {
-            let mut out = std::io::stdout();
-            let text = paint::visible(&message.text());
-            // A reader that has gone away is no error of ours.
-            let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        }
-        Item::Reasoning(_) | Item::ScriptToolCall(_) => {}
+    if let Item::ScriptToolCallOutput(output) = item {
         // What a script returned is JSON, and nothing else can go wrong here.
-        Item::ScriptToolCallOutput(output) => drop(script::show(output)),
+        drop(script::show(output));
     }
 }

@@ -8,10 +8,11 @@ use clap::ValueEnum;
 use ringfence::audit::{Clock, SystemClock};
 use ringfence::policy::import::{self, Dialect};
 use ringfence::policy::rule::Rule;
+use ringfence::rules::Added;
 use serde_json::json;
 
 use super::{check, suggest};
-use crate::opening::Places;
+use crate::opening::Locations;
 use crate::paint::{self, visible};
 
 /// Arguments of `rules`.
@@ -22,6 +23,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, clap::Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one")]
 enum What {
     /// Print every rule and where it stands
     List {
@@ -49,6 +51,18 @@ Examples:
     },
     /// Say which rule decides about a command
     Explain(check::Arguments),
+    /// Add a rule to your rules file, written as it stands there
+    #[command(after_help = "\
+Examples:
+  ringfence rules add '[[rule]]
+  prefix = [\"npm\", \"test\"]
+  decision = \"allow\"'
+
+Servers and sessions that a refusal came from take it in at their next call.")]
+    Add {
+        /// The rule, or several
+        rule: String,
+    },
     /// Read another tool's rules, and say what becomes of each
     #[command(after_help = "\
 Examples:
@@ -85,6 +99,7 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
         What::Test => test(),
         What::Suggest { period, json } => suggest::rules(period, *json),
         What::Explain(arguments) => check::serve(arguments),
+        What::Add { rule } => add(rule),
         What::Import {
             file,
             from,
@@ -94,8 +109,23 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
+fn add(rule: &str) -> Result<ExitCode> {
+    let locations = Locations::find(None)?;
+    let path = locations
+        .user_rules()
+        .context("there is no place for your rules: set HOME or RINGFENCE_CONFIG_HOME")?;
+    let why = "by `ringfence rules add`";
+    let added = ringfence::rules::add(&path, rule, why, SystemClock.now())?;
+    let shown = visible(&path.display().to_string());
+    paint::line(&match added {
+        Added::Written => format!("added to {shown}"),
+        Added::AlreadyThere => format!("{shown} has it already"),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
 fn list(as_json: bool) -> Result<ExitCode> {
-    let set = Places::find(None)?.rules()?;
+    let set = Locations::find(None)?.rules()?;
     if as_json {
         let rules: Vec<_> = set
             .rules()
@@ -142,7 +172,7 @@ fn list(as_json: bool) -> Result<ExitCode> {
 
 /// Reading a file checks the examples in it, so there is nothing more to do.
 fn test() -> Result<ExitCode> {
-    let set = Places::find(None)?.rules()?;
+    let set = Locations::find(None)?.rules()?;
     let examples: usize = set
         .rules()
         .iter()
@@ -181,7 +211,7 @@ fn import_file(file: &PathBuf, from: Option<From>, write: bool, as_json: bool) -
         }
     }
     if write {
-        let Some(path) = Places::find(None)?.user_rules() else {
+        let Some(path) = Locations::find(None)?.user_rules() else {
             bail!("there is no place for your rules: set HOME or RINGFENCE_CONFIG_HOME");
         };
         let why = format!("imported from {name}");

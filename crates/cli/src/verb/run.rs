@@ -10,13 +10,13 @@ use anyhow::Result;
 use ringfence::event::{Event, Listener};
 use ringfence::jail::LaunchError;
 use ringfence::policy::command_line::CommandLine;
-use ringfence::{Call, CallError, Cancel, Ending, Ends, How, Outcome, Tap};
+use ringfence::{Call, CallError, Cancel, Ending, Outcome, OutputSink, RunOptions, Stdio};
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
-use crate::terminal::{FLOOR, keyboard};
+use crate::terminal::{CONSOLE, keyboard};
 use crate::{exit, paint, prompt, workspace};
 
 /// Arguments of `run`.
@@ -49,7 +49,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     } = arguments;
     workspace::check(common.cwd.as_deref())?;
     let cancel = Cancel::new();
-    let (sink, tap) = if common.json {
+    let (sink, output_sink) = if common.json {
         (ringfence::event::nowhere(), None)
     } else {
         (remarks(), Some(live(cancel.clone())))
@@ -62,14 +62,14 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     };
     let words = command.clone();
     let command = engine.person_command(CommandLine::Argv(command));
-    let how = How {
+    let options = RunOptions {
         timeout: timeout.map(Duration::from_secs),
-        ends: Ends::InheritedInput,
-        tap,
-        ..How::default()
+        stdio: Stdio::InheritedInput,
+        output_sink,
+        ..RunOptions::default()
     };
     let done = tokio::select! {
-        outcome = engine.run_command(&call, command, how) => outcome,
+        outcome = engine.run_command(&call, command, options) => outcome,
         never = stop_on_signal(&cancel, FirstInterrupt::IsTheCommands) => never?,
     };
     let outcome = match done {
@@ -114,21 +114,21 @@ pub(crate) fn remarks() -> Arc<dyn Listener> {
     Arc::new(|event: &Event<'_>| match event {
         Event::Notice { text, .. } => paint::remark(text),
         Event::Progress { elapsed, lines, .. } if *elapsed >= LONG => {
-            FLOOR.show_progress(*elapsed, *lines);
+            CONSOLE.show_progress(*elapsed, *lines);
         }
-        Event::End { .. } => FLOOR.clear_status(),
+        Event::End { .. } => CONSOLE.clear_status(),
         _ => {}
     })
 }
 
 /// Writes output as it comes. A reader that goes away ends the command, as it would without us.
-fn live(cancel: Cancel) -> Tap {
+fn live(cancel: Cancel) -> OutputSink {
     let broken = AtomicBool::new(false);
     Arc::new(move |stream, bytes| {
         if broken.load(Ordering::Relaxed) {
             return;
         }
-        if FLOOR.print(stream, bytes).is_err() {
+        if CONSOLE.print(stream, bytes).is_err() {
             broken.store(true, Ordering::Relaxed);
             cancel.cancel();
         }
@@ -164,7 +164,7 @@ pub(crate) async fn stop_on_signal<T>(cancel: &Cancel, first: FirstInterrupt) ->
         tokio::select! {
             // Ctrl-Z: the line about progress is not left behind on the shell's terminal.
             _ = stop.recv() => {
-                FLOOR.clear_status();
+                CONSOLE.clear_status();
                 rustix::process::kill_process(rustix::process::getpid(), Signal::STOP)?;
                 continue;
             }
@@ -204,7 +204,7 @@ fn explain(outcome: &Outcome) {
     }
     if let Some(why) = &outcome.not_retried {
         paint::remark(&format!(
-            "not run again outside the fence: {}",
+            "not run again: {}",
             prompt::why_no_second_run(why)
         ));
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use ringfence::config::ScriptMode;
-use ringfence::dialect::{ErrorCode, Item, Language, ScriptToolCallOutput};
+use ringfence::dialect::{ErrorCode, Item, Language, LogLevel, ScriptToolCallOutput};
 use ringfence::event::{Event, Listener, Tone};
 use ringfence::script::ScriptRequest;
 use ringfence::{Call, Cancel};
@@ -15,7 +15,7 @@ use ringfence::{Call, Cancel};
 use super::run::FirstInterrupt;
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
-use crate::{paint, workspace};
+use crate::{exit, paint, workspace};
 
 /// Arguments of `script`.
 #[derive(Debug, clap::Args)]
@@ -27,7 +27,8 @@ Examples:
 
 The script is the body of an async function with `tools`, `context` and `console`; each call of a tool
 is judged, asked about, confined and recorded like any other. What it returns is printed as JSON. Exit
-code 0 on success, 1 if the script failed, 124 if it took too long. See docs/tool-scripts.md.")]
+code 0 on success, 1 if the script failed or a dry run finds that it would, 124 if it took too long, 137 if it
+was stopped. What its tools had returned by then is printed too. See docs/tool-scripts.md.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     common: Common,
@@ -79,6 +80,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
     Ok(match output.error.map(|error| error.code) {
         None => ExitCode::SUCCESS,
         Some(ErrorCode::ScriptTimeoutError) => ExitCode::from(TIMED_OUT),
+        Some(ErrorCode::ScriptCancelledError) => ExitCode::from(exit::CANCELLED),
         Some(_) => ExitCode::from(FAILED),
     })
 }
@@ -113,7 +115,8 @@ pub(crate) fn live() -> Arc<dyn Listener> {
         Event::Said { tone, text, .. } => match tone {
             Tone::Progress => paint::aside(&format!("· {text}")),
             Tone::Warning => paint::remark(text),
-            Tone::Log => paint::aside(text),
+            Tone::Log(LogLevel::Log | LogLevel::Info | LogLevel::Debug) => paint::aside(text),
+            Tone::Log(level) => paint::aside(&format!("{}: {text}", level.name())),
         },
         Event::Notice { text, .. } => paint::remark(text),
         _ => {}
@@ -124,6 +127,15 @@ pub(crate) fn live() -> Arc<dyn Listener> {
 pub(crate) fn show(output: &ScriptToolCallOutput) -> Result<()> {
     for warning in &output.warnings {
         paint::remark(warning);
+    }
+    let dropped = output.said.dropped;
+    for (many, what) in [
+        (dropped.logs, "lines of the console"),
+        (dropped.progress, "words on how it got on"),
+    ] {
+        if many > 0 {
+            paint::remark(&format!("{many} {what} were dropped"));
+        }
     }
     if let Some(error) = &output.error {
         paint::complain(&error.to_string());

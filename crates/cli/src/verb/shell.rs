@@ -11,13 +11,13 @@ use ringfence::jail::TerminalSize;
 use ringfence::policy::action::{Action, RunCommand};
 use ringfence::policy::command_line::CommandLine;
 use ringfence::policy::verdict::Verdict;
-use ringfence::{Call, Cancel, Ending, Ends, Engine, How, Outcome};
+use ringfence::{Call, Cancel, Ending, Engine, Outcome, RunOptions, Stdio};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::arguments::Common;
 use crate::opening::{self, Caller};
-use crate::terminal::{FLOOR, Raw, keyboard};
+use crate::terminal::{CONSOLE, Raw, keyboard};
 use crate::verb::run;
 use crate::{exit, paint, prompt, workspace};
 
@@ -79,7 +79,7 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<ExitCode> {
         let size = keyboard::size(&terminal)?;
         let _screen = Screen::open(size);
         let raw = Raw::enter(&terminal).context("the terminal cannot be set up")?;
-        on_terminal(&engine, command, size, terminal, &raw).await
+        Box::pin(on_terminal(&engine, command, size, terminal, &raw)).await
     }?;
     if outcome.execution.ending == Ending::Cancelled {
         paint::remark("it was ended from outside");
@@ -102,16 +102,16 @@ async fn on_terminal(
     };
     let (keys, typed) = mpsc::channel(KEYS);
     let lost = cancel.clone();
-    let how = How {
-        ends: Ends::Terminal { size, typed },
-        tap: Some(Arc::new(move |stream, bytes| {
-            if FLOOR.print(stream, bytes).is_err() {
+    let options = RunOptions {
+        stdio: Stdio::Terminal { size, typed },
+        output_sink: Some(Arc::new(move |stream, bytes| {
+            if CONSOLE.print(stream, bytes).is_err() {
                 lost.cancel();
             }
         })),
-        ..How::default()
+        ..RunOptions::default()
     };
-    let running = engine.run_command(&call, command, how);
+    let running = engine.run_command(&call, command, options);
     let hand_on = async {
         // A terminal that has gone away takes the shell with it.
         let _ = keyboard::hand_on(terminal, raw, &keys).await;
@@ -147,13 +147,13 @@ struct Screen;
 
 impl Screen {
     fn open(size: TerminalSize) -> Self {
-        FLOOR.open_screen(size);
+        CONSOLE.open_screen(size);
         Self
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        FLOOR.close_screen();
+        CONSOLE.close_screen();
     }
 }

@@ -9,8 +9,9 @@ use ringfence::audit::Timestamp;
 use ringfence::jail::mark::{self, LiveSession};
 use serde_json::json;
 
-use crate::opening::Places;
-use crate::{paint, reveal};
+use crate::opening::Locations;
+use crate::paint;
+use ringfence_protocol::reveal;
 
 /// Arguments of `status`.
 #[derive(Debug, clap::Args)]
@@ -30,8 +31,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
-    let places = Places::find(None)?;
-    let folder = places
+    let locations = Locations::find(None)?;
+    let folder = locations
         .marks()
         .context("there is no place where sessions are noted: set HOME or RINGFENCE_STATE_HOME")?;
     let sessions = mark::sessions(&folder)

@@ -9,10 +9,10 @@ use ringfence::config::Config;
 use ringfence::history::{History, Suggestion, suggest};
 use serde_json::json;
 
-use crate::opening::Places;
+use crate::opening::Locations;
 use crate::paint;
 use crate::period::Period;
-use crate::reveal;
+use ringfence_protocol::reveal;
 
 /// As many commands are shown.
 const SHOWN: usize = 15;
@@ -27,19 +27,19 @@ pub(crate) struct Arguments {
     since: Period,
 }
 
-fn history(places: &Places, since: Period) -> Result<History> {
-    let config = Config::from(&places.resolve(Vec::new())?);
-    let place = places.audit_place(&config)?;
-    let home = places.home.as_deref();
-    Ok(if place.dir.exists() {
-        History::since(audit::read(&place.dir)?, since.start(), home)
+fn history(locations: &Locations, since: Period) -> Result<History> {
+    let config = Config::from(&locations.resolve(Vec::new())?);
+    let folders = locations.audit_folders(&config)?;
+    let home = locations.home.as_deref();
+    Ok(if folders.dir.exists() {
+        History::since(audit::read(&folders.dir)?, since.start(), home)
     } else {
         History::default()
     })
 }
 
 pub(crate) fn stats(arguments: &Arguments, as_json: bool) -> Result<ExitCode> {
-    let stats = history(&Places::find(None)?, arguments.since)?.stats();
+    let stats = history(&Locations::find(None)?, arguments.since)?.stats();
     if as_json {
         paint::line(&serde_json::to_string_pretty(&stats)?);
         return Ok(ExitCode::SUCCESS);
@@ -70,9 +70,9 @@ pub(crate) fn stats(arguments: &Arguments, as_json: bool) -> Result<ExitCode> {
 }
 
 pub(crate) fn rules(arguments: &Arguments, as_json: bool) -> Result<ExitCode> {
-    let places = Places::find(None)?;
-    let history = history(&places, arguments.since)?;
-    let found = suggest(&history, &places.rules()?);
+    let locations = Locations::find(None)?;
+    let history = history(&locations, arguments.since)?;
+    let found = suggest(&history, &locations.rules()?);
     if as_json {
         let report = json!({ "stats": history.stats(), "suggestions": found });
         paint::line(&serde_json::to_string_pretty(&report)?);
@@ -89,7 +89,7 @@ pub(crate) fn rules(arguments: &Arguments, as_json: bool) -> Result<ExitCode> {
     for suggestion in &found {
         show(suggestion);
     }
-    if let Some(path) = places.user_rules().filter(|_| !found.is_empty()) {
+    if let Some(path) = locations.user_rules().filter(|_| !found.is_empty()) {
         paint::line(&format!(
             "\nput those that you want into {}",
             reveal::line(&path.display().to_string())

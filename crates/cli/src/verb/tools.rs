@@ -6,11 +6,11 @@ use anyhow::Result;
 use ringfence::config::Config;
 use ringfence::declarations::{self, Declared};
 use ringfence::script;
-use ringfence::tools::{Registered, ToolSet};
+use ringfence::tools::{RegisteredTool, ToolSet};
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
-use crate::opening::{Places, flag_values};
+use crate::opening::{Locations, flag_values};
 use crate::paint;
 
 /// Arguments of `tools`.
@@ -33,10 +33,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
-    let places = Places::find(arguments.common.cwd.as_deref())?;
-    let resolved = places.resolve(flag_values(&arguments.common)?)?;
+    let locations = Locations::find(arguments.common.cwd.as_deref())?;
+    let resolved = locations.resolve(flag_values(&arguments.common)?)?;
     let config = Config::from(&resolved);
-    let tools = ToolSet::built_in();
+    let tools = ToolSet::built_in().enabling(&config.script.expose);
     let seen: Vec<Declared> = script::exposed(&config.script.expose, &tools)?
         .iter()
         .map(script::Exposed::declared)
@@ -44,7 +44,7 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.dts {
         paint::line(declarations::declarations(&seen).trim_end());
     } else if arguments.prompt {
-        paint::line(declarations::prompt(&seen).trim_end());
+        paint::line(declarations::prompt(&seen, &config.script.limits).trim_end());
     } else if arguments.common.json {
         let all: Vec<Value> = tools.iter().map(schemas).collect();
         paint::line(&serde_json::to_string_pretty(&all)?);
@@ -61,7 +61,7 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn schemas(tool: &Registered) -> Value {
+fn schemas(tool: &RegisteredTool) -> Value {
     json!({
         "name": tool.name(),
         "aliases": tool.aliases(),

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use ringfence::config::Trust;
 
-use crate::opening::Places;
+use crate::opening::Locations;
 use crate::paint;
-use crate::reveal;
+use ringfence_protocol::reveal;
 
 /// Arguments of `trust`.
 #[derive(Debug, clap::Args)]
@@ -34,15 +34,15 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
-    let places = Places::find(arguments.cwd.as_deref())?;
-    places
+    let locations = Locations::find(arguments.cwd.as_deref())?;
+    locations
         .state_home
         .as_ref()
         .context("there is no place to remember trust: set HOME or RINGFENCE_STATE_HOME")?;
-    let trusted = places.trust_store();
+    let trusted = locations.trust_store();
     // The nearest project is the one that is meant: those around it have folders of their own.
-    let nearest = places.projects.last();
-    let root = nearest.map_or(&places.workspace, |project| &project.root);
+    let nearest = locations.projects.last();
+    let root = nearest.map_or(&locations.workspace, |project| &project.root);
     let shown = reveal::line(&root.display().to_string());
     if arguments.revoke {
         let what = if trusted.revoke(root)? {
@@ -69,15 +69,15 @@ pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.yes {
         trusted.grant(project)?;
         // What was trusted must be right: a mistake in it is told now, not at the next command.
-        places.resolve(Vec::new())?;
-        places.rules()?;
+        locations.resolve(Vec::new())?;
+        locations.rules()?;
         paint::line(&format!("{shown} is trusted as it is now"));
         return Ok(ExitCode::SUCCESS);
     }
     if trusted.trust(project)? == Trust::Trusted {
         paint::line("trusted as it is now");
     } else {
-        for refused in &places.resolve(Vec::new())?.refused {
+        for refused in &locations.resolve(Vec::new())?.refused {
             paint::line(&reveal::line(&format!("waits for your trust: {refused}")));
         }
         paint::line("not trusted; `ringfence trust --yes` trusts it as it is now");

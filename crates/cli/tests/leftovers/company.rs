@@ -7,8 +7,9 @@ use std::process::{Child, ChildStdout, Command};
 
 use ringfence_testkit::require;
 
-use crate::program::{Place, empty_within_a_second, none_within_a_second};
+use crate::program::Place;
 use crate::trace::processes_of;
+use ringfence_testkit::processes::{empty_within_a_second, none_within_a_second};
 
 /// A run that waits to be told to go on, and then tries to make a name that is held.
 struct Waiting {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use ringfence_confine::cgroup::{Controller, Nest};
+use ringfence_confine::cgroup::{Controller, GroupRoot};
 use rustix::process::{Pid, Signal};
 
 use crate::program::{Place, RINGFENCE};
@@ -184,10 +184,10 @@ pub(crate) fn processes_of(place: &Place) -> Vec<String> {
 
 /// The control groups that some of these processes have made.
 fn groups_of(processes: &BTreeSet<i32>) -> Vec<String> {
-    let Ok(nest) = Nest::make(&[Controller::Pids]) else {
+    let Ok(root) = GroupRoot::make(&[Controller::Pids]) else {
         return Vec::new();
     };
-    let paths = nest.paths();
+    let paths = root.paths();
     let folders = paths.iter().filter_map(|path| path.parent());
     folders
         .flat_map(names_in)

@@ -2,46 +2,40 @@
 
 #![allow(dead_code, unreachable_pub, missing_docs, clippy::unwrap_used)]
 
-pub mod open;
 pub mod terminal;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use ringfence_testkit::home::TestHome;
 use serde_json::Value;
 
 /// The program under test.
 pub const RINGFENCE: &str = env!("CARGO_BIN_EXE_ringfence");
 
-/// A home, a workspace in it, and nothing of the machine's own settings.
+/// The program in a home with a workspace.
 pub struct Place {
-    root: tempfile::TempDir,
+    home: TestHome,
 }
 
 impl Place {
     pub fn new() -> Self {
-        let root = tempfile::Builder::new()
-            .prefix("ringfence-")
-            .tempdir_in("/var/tmp")
-            .unwrap();
-        std::fs::create_dir_all(root.path().join("home/work")).unwrap();
-        Self { root }
+        Self {
+            home: TestHome::new(),
+        }
     }
 
     pub fn home(&self) -> PathBuf {
-        self.root.path().join("home")
+        self.home.path()
     }
 
     pub fn work(&self) -> PathBuf {
-        self.home().join("work")
+        self.home.work()
     }
 
-    /// A folder beside the home.
     pub fn outside(&self) -> PathBuf {
-        let outside = self.root.path().join("outside");
-        std::fs::create_dir_all(&outside).unwrap();
-        outside
+        self.home.outside()
     }
 
     /// The program with arguments, in the workspace.
@@ -116,70 +110,22 @@ impl Ran {
     }
 }
 
-/// The processes of the machine whose command line contains a text.
-pub fn processes_with(text: &str) -> Vec<String> {
-    std::fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| {
-            let path = entry.ok()?.path();
-            let line = std::fs::read(path.join("cmdline")).ok()?;
-            let line = String::from_utf8_lossy(&line).replace('\0', " ");
-            let own = path.file_name()?.to_str()? == std::process::id().to_string();
-            (!own && line.contains(text)).then_some(line)
-        })
-        .collect()
-}
-
-/// Waits until no process of this one's group, which other tests have no part in, has the text in its command line; at most
-/// a second.
-pub fn gone_from_the_group_within_a_second(text: &str) -> Result<(), Vec<String>> {
-    let own = group(&Path::new("/proc").join("self"));
-    none_within_a_second(|| {
-        let all = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-        all.filter(|entry| group(&entry.path()) == own)
-            .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
-            .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-            .filter(|line| line.contains(text))
-            .collect()
-    })
-}
-
-/// The group of a process, given its folder.
-fn group(process: &Path) -> Option<String> {
-    let stat = std::fs::read_to_string(process.join("stat")).ok()?;
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    fields.nth(2).map(str::to_owned)
-}
-
-/// Waits until no process has the text in its command line; at most a second.
-pub fn gone_within_a_second(text: &str) -> Result<(), Vec<String>> {
-    none_within_a_second(|| processes_with(text))
-}
-
-/// Waits until a folder is empty; at most a second.
-pub fn empty_within_a_second(folder: &Path) -> Result<(), Vec<String>> {
-    none_within_a_second(|| {
-        let entries = std::fs::read_dir(folder).unwrap();
-        entries
-            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
-            .collect()
-    })
-}
-
-pub fn none_within_a_second<T>(look: impl Fn() -> Vec<T>) -> Result<(), Vec<T>> {
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(1);
-    loop {
-        let found = look();
-        if found.is_empty() {
-            return Ok(());
-        }
-        if std::time::Instant::now() > deadline {
-            return Err(found);
-        }
-        std::thread::yield_now();
-    }
-}
-
 pub fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
+}
+
+/// Waits for the program, and tells what it printed and the most memory that it had, in MiB.
+pub fn output_and_memory(mut child: Child) -> (String, i64) {
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut said).unwrap();
+    let pid = i32::try_from(child.id()).unwrap();
+    // SAFETY: the out-parameters outlive the call, and rusage is plain data.
+    #[allow(unsafe_code)]
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        let mut status = 0;
+        assert_eq!(libc::wait4(pid, &raw mut status, 0, &raw mut usage), pid);
+        usage
+    };
+    (said, usage.ru_maxrss / 1024)
 }

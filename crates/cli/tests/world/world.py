@@ -4,6 +4,9 @@ the test's own and nowhere else. Started inside that namespace; writes what reac
 import base64, hashlib, http.server, io, json, os, socket, socketserver, ssl, struct, subprocess
 import sys, tarfile, threading, zipfile
 
+sys.dont_write_bytecode = True
+import odd, registries
+
 ROOT, PUBLIC, OTHER, PRIVATE, METADATA = (sys.argv[1], "203.0.113.10", "203.0.113.66", "10.9.9.9",
                                           "169.254.169.254")
 NAMES = ["allowed.test", "git.test", "pypi.test", "npm.test", "crates.test", "api.test", "sub.wild.test"]
@@ -48,7 +51,7 @@ def make_certificates():
     run("openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
         "-keyout", at("server.key"), "-out", at("server.csr"), "-subj", "/CN=allowed.test")
     with open(at("names"), "w") as file:
-        file.write("subjectAltName=" + ",".join("DNS:" + name for name in NAMES + ["other.test"]) + "\n")
+        file.write("subjectAltName=" + ",".join("DNS:" + name for name in NAMES + registries.NAMES + ["other.test"]) + "\n")
         file.write("basicConstraints=CA:FALSE\nextendedKeyUsage=serverAuth\n")
     run("openssl", "x509", "-req", "-in", at("server.csr"), "-CA", at("ca.pem"), "-CAkey", at("ca.key"),
         "-CAcreateserial", "-days", "2", "-out", at("server.pem"), "-extfile", at("names"))
@@ -122,6 +125,12 @@ class Pages(http.server.SimpleHTTPRequestHandler):
             seen("%s %s %s %s host=%s token=%s" % (secure, where, self.command, self.path, self.headers.get("Host"), token))
         return fine
 
+    def end_headers(self):
+        # pip keeps only what it is told that it may.
+        if self.path.startswith("/packages/fenced"):
+            self.send_header("Cache-Control", "max-age=600")
+        super().end_headers()
+
     def do_POST(self):
         if self.headers.get("Transfer-Encoding") == "chunked":
             body = b""
@@ -189,11 +198,13 @@ def serve_names():
             if kind == 1 and name == "rebind.test":
                 asked[name] += 1
                 addresses = [PUBLIC if asked[name] % 2 else PRIVATE]
+            elif kind == 1 and name in registries.NAMES:
+                addresses = [PUBLIC]
             elif kind == 1 and name == "two.test":
                 addresses = [PRIVATE, PUBLIC]
             elif kind == 28 and name == "mapped.test":
                 addresses = ["::ffff:" + METADATA]
-            flags = 0x8180 if addresses or name in ("rebind.test", "two.test", "mapped.test") else 0x8183
+            flags = 0x8180 if addresses or name in registries.NAMES + ["rebind.test", "two.test", "mapped.test"] else 0x8183
             reply = query[:2] + struct.pack(">HHHHH", flags, 1, len(addresses), 0, 0) + query[12:at + 5]
             for address in addresses:
                 family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -219,6 +230,7 @@ def listen_for_datagrams():
 make_network()
 make_certificates()
 make_site()
+registries.make(write, tar)
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(os.path.join(ROOT, "server.pem"), os.path.join(ROOT, "server.key"))
 for address in [PUBLIC, OTHER, PRIVATE, METADATA, "127.0.0.1"]:
@@ -226,6 +238,9 @@ for address in [PUBLIC, OTHER, PRIVATE, METADATA, "127.0.0.1"]:
 serve(PUBLIC, 443, Pages, context)
 serve(PUBLIC, 7000, Echo)
 serve(PUBLIC, 3128, Relay)
+serve(PUBLIC, 8080, odd.answering(seen))
+serve(OTHER, 8080, odd.answering(seen))
+serve(PUBLIC, 8443, odd.answering(seen), context)
 serve_names()
 listen_for_datagrams()
 print("ready", flush=True)

@@ -2,17 +2,23 @@
 //! the parts are the same whatever pieces the message comes in.
 
 use super::SourceLimits;
-use super::mark::{
-    Fence, Seen, TagKind, Thinking, begins_with, closing_fence, line_of, opening_fence, tag,
-};
+use super::block::Block;
+use super::comment::comment;
+use super::inline::inline_code;
+use super::mark::{Fence, Held, Seen, TagKind, closing_fence, line_of, opening_fence, tag};
 use super::position::Position;
 use super::segment::{Form, Rejection, RejectionKind, Segment, SegmentKind, joined};
-use super::source::script;
-use crate::item::Language;
+use super::thought::Thought;
 
 /// Takes a whole message apart.
 pub fn detect(message: &[u8], limits: SourceLimits) -> Vec<Segment> {
+    detect_at(message, Position::START, limits)
+}
+
+/// Takes a part of a message apart that begins at this place.
+pub fn detect_at(message: &[u8], at: Position, limits: SourceLimits) -> Vec<Segment> {
     let mut detector = Detector::new(limits);
+    detector.at = at;
     let mut segments = detector.feed(message);
     segments.extend(detector.finish());
     joined(segments)
@@ -21,63 +27,30 @@ pub fn detect(message: &[u8], limits: SourceLimits) -> Vec<Segment> {
 /// Takes a message apart piece by piece.
 #[derive(Debug)]
 pub struct Detector {
-    limits: SourceLimits,
+    pub(super) limits: SourceLimits,
     /// What has come in and not gone out; begins with the part that is being read.
-    held: Vec<u8>,
+    pub(super) held: Vec<u8>,
     /// Where that begins.
-    at: Position,
+    pub(super) at: Position,
     /// How much of it has been looked at.
-    seen: usize,
+    pub(super) seen: usize,
     /// Whether what comes next begins a line.
-    line_begins: bool,
-    reading: Reading,
+    pub(super) line_begins: bool,
+    pub(super) reading: Reading,
     /// Whether everything has come in.
-    is_all: bool,
+    pub(super) is_all: bool,
 }
 
 /// What is being read.
-#[derive(Debug, Clone, Copy)]
-enum Reading {
+#[derive(Debug)]
+pub(super) enum Reading {
     Text,
     /// Code that is only shown.
-    Fence(Fence),
-    /// A script between tags.
-    Tags(Block),
-    /// A script in a fence.
-    Script(Fence, Block),
-    Thought(Thinking),
+    Shown(Fence),
+    /// A script.
+    Block(Box<Block>),
+    Thought(Thought),
 }
-
-/// A script whose end has not come yet.
-#[derive(Debug, Clone, Copy)]
-struct Block {
-    language: Language,
-    /// How long the opening mark is.
-    opening: usize,
-    /// Blocks that are open, itself included.
-    depth: usize,
-    /// Where the first block inside begins.
-    nested: Option<usize>,
-}
-
-impl Block {
-    fn new(language: Language, opening: usize) -> Self {
-        Self {
-            language,
-            opening,
-            depth: 1,
-            nested: None,
-        }
-    }
-
-    fn nest(&mut self, at: usize) {
-        self.depth += 1;
-        self.nested.get_or_insert(at);
-    }
-}
-
-/// Code in a line is no longer than this.
-const LONGEST_INLINE: usize = 4096;
 
 impl Detector {
     /// A detector that has seen nothing.
@@ -107,33 +80,39 @@ impl Detector {
 
     fn go_on(&mut self) -> Vec<Segment> {
         let mut out = Vec::new();
+        loop {
+            self.read_on(&mut out);
+            match &self.reading {
+                Reading::Text | Reading::Shown(_) => break self.give_text(&mut out),
+                _ if !self.is_all || self.held.is_empty() => break,
+                _ => self.give_unclosed(&mut out),
+            }
+        }
+        out
+    }
+
+    /// Reads as far as can be told.
+    fn read_on(&mut self, out: &mut Vec<Segment>) {
         while self.seen < self.held.len() {
             let before = (self.seen, self.held.len());
-            match self.reading {
-                Reading::Text => self.read_text(&mut out),
-                Reading::Fence(fence) => self.read_shown(fence),
-                Reading::Tags(block) => self.read_tags(block, &mut out),
-                Reading::Script(fence, block) => self.read_fenced(fence, block, &mut out),
-                Reading::Thought(thinking) => self.read_thought(thinking, &mut out),
+            match std::mem::replace(&mut self.reading, Reading::Text) {
+                Reading::Text => self.read_text(out),
+                Reading::Shown(fence) => self.read_shown(fence),
+                Reading::Block(block) => self.read_block(block, out),
+                Reading::Thought(thought) => self.read_thought(thought, out),
             }
             if (self.seen, self.held.len()) == before {
                 break;
             }
         }
-        match self.reading {
-            Reading::Text | Reading::Fence(_) => self.give_text(&mut out),
-            _ if self.is_all && !self.held.is_empty() => self.give_unclosed(&mut out),
-            _ => {}
-        }
-        out
     }
 
-    fn rest(&self) -> &[u8] {
+    pub(super) fn rest(&self) -> &[u8] {
         &self.held[self.seen..]
     }
 
     /// Goes ahead by some bytes, the last of which may have ended a line.
-    fn pass(&mut self, many: usize) {
+    pub(super) fn pass(&mut self, many: usize) {
         if many > 0 {
             self.seen += many;
             self.line_begins = self.held[self.seen - 1] == b'\n';
@@ -141,7 +120,7 @@ impl Detector {
     }
 
     /// Gives out what has been looked at.
-    fn give(&mut self, kind: SegmentKind, out: &mut Vec<Segment>) {
+    pub(super) fn give(&mut self, kind: SegmentKind, out: &mut Vec<Segment>) {
         if self.seen == 0 {
             return;
         }
@@ -156,12 +135,18 @@ impl Detector {
         self.give(SegmentKind::Text, out);
     }
 
-    /// Gives out a block that the message ends in.
+    /// Gives out a block that the message ends in: up to where it could have ended, or all of it.
     fn give_unclosed(&mut self, out: &mut Vec<Segment>) {
-        let kind = match self.reading {
-            Reading::Thought(_) => RejectionKind::UnclosedThinking,
-            Reading::Script(..) => RejectionKind::Unclosed(Form::Fence),
-            _ => RejectionKind::Unclosed(Form::Tags),
+        let kind = match std::mem::replace(&mut self.reading, Reading::Text) {
+            Reading::Thought(thought) => match thought.could_end {
+                Some(mark) => return self.end_thought(&thought, mark, out),
+                None => RejectionKind::UnclosedThinking,
+            },
+            Reading::Block(block) => match block.could_end {
+                Some(mark) => return self.close_at(*block, mark, out),
+                None => block.unclosed(),
+            },
+            Reading::Text | Reading::Shown(_) => RejectionKind::Unclosed(Form::Tags),
         };
         self.seen = self.held.len();
         let at = self.at;
@@ -192,23 +177,29 @@ impl Detector {
                     self.pass(many);
                 }
             }
-            b'<' => self.read_tag(out),
+            b'<' => match comment(rest, self.is_all) {
+                None => {}
+                Some(0) => self.read_tag(out),
+                Some(many) => self.pass(many),
+            },
             _ => self.pass(1),
         }
     }
 
     fn open_fence(&mut self, fence: Fence, out: &mut Vec<Segment>) {
-        match fence.script {
-            None => {
+        let language = match fence.holds {
+            Held::Shown => {
                 self.pass(fence.len);
-                self.reading = Reading::Fence(fence);
+                self.reading = Reading::Shown(fence);
+                return;
             }
-            Some(language) => {
-                self.give_text(out);
-                self.pass(fence.len);
-                self.reading = Reading::Script(fence, Block::new(language, fence.len));
-            }
-        }
+            Held::Script(language) => Some(language),
+            Held::Malformed => None,
+        };
+        self.give_text(out);
+        self.pass(fence.len);
+        let block = Block::new(language, fence.len, Some(fence));
+        self.reading = Reading::Block(Box::new(block));
     }
 
     fn read_tag(&mut self, out: &mut Vec<Segment>) {
@@ -217,22 +208,29 @@ impl Detector {
             Seen::Not => return self.pass(1),
             Seen::Unclear => return,
         };
+        if matches!(tag.kind, TagKind::CloseThought(_)) {
+            return self.pass(tag.len);
+        }
         self.give_text(out);
         let at = self.at;
         self.pass(tag.len);
         let reject = |kind| SegmentKind::Rejected(Rejection { kind, at });
+        let open = |language| Reading::Block(Box::new(Block::new(language, tag.len, None)));
         match tag.kind {
-            TagKind::OpenScript(language) => {
-                self.reading = Reading::Tags(Block::new(language, tag.len));
+            TagKind::OpenScript(language) => self.reading = open(Some(language)),
+            TagKind::MalformedScript => self.reading = open(None),
+            TagKind::OpenThought(name) => {
+                self.reading = Reading::Thought(Thought::new(name, tag.len));
             }
-            TagKind::OpenThinking(thinking) => self.reading = Reading::Thought(thinking),
             TagKind::CloseScript => self.give(reject(RejectionKind::Unopened), out),
-            TagKind::MalformedScript => self.give(reject(RejectionKind::MalformedTag), out),
+            TagKind::EmptyScript => self.give(reject(RejectionKind::Empty), out),
+            TagKind::CloseThought(_) => {}
         }
     }
 
     /// Code that is only shown: text up to the line that closes it.
     fn read_shown(&mut self, fence: Fence) {
+        self.reading = Reading::Shown(fence);
         if self.line_begins {
             match closing_fence(self.rest(), fence, self.is_all) {
                 Seen::Unclear => return,
@@ -246,129 +244,5 @@ impl Detector {
         let (line, _) = line_of(self.rest(), self.is_all);
         let many = (line.len() + 1).min(self.rest().len());
         self.pass(many);
-    }
-
-    fn read_tags(&mut self, mut block: Block, out: &mut Vec<Segment>) {
-        let rest = self.rest();
-        match rest.iter().position(|byte| *byte == b'<') {
-            None => return self.pass(rest.len()),
-            Some(0) => {}
-            Some(many) => return self.pass(many),
-        }
-        let tag = match tag(rest, self.is_all) {
-            Seen::Unclear => return,
-            Seen::Not => return self.pass(1),
-            Seen::Is(tag) => tag,
-        };
-        match tag.kind {
-            TagKind::OpenScript(_) => block.nest(self.seen),
-            TagKind::CloseScript => block.depth -= 1,
-            TagKind::MalformedScript | TagKind::OpenThinking(_) => {}
-        }
-        self.reading = Reading::Tags(block);
-        let inner_end = self.seen;
-        self.pass(tag.len);
-        if block.depth == 0 {
-            self.close(block, inner_end, Form::Tags, out);
-        }
-    }
-
-    fn read_fenced(&mut self, fence: Fence, mut block: Block, out: &mut Vec<Segment>) {
-        if self.line_begins {
-            let nested = match opening_fence(self.rest(), self.is_all) {
-                Seen::Unclear => return,
-                Seen::Is(inner) => inner.script.is_some(),
-                Seen::Not => false,
-            };
-            match closing_fence(self.rest(), fence, self.is_all) {
-                Seen::Unclear => return,
-                Seen::Is(end) => {
-                    block.depth -= 1;
-                    self.reading = Reading::Script(fence, block);
-                    let inner_end = self.seen;
-                    self.pass(end);
-                    if block.depth == 0 {
-                        self.close(block, inner_end, Form::Fence, out);
-                    }
-                    return;
-                }
-                Seen::Not => self.line_begins = false,
-            }
-            if nested {
-                block.nest(self.seen);
-                self.reading = Reading::Script(fence, block);
-            }
-        }
-        let (line, _) = line_of(self.rest(), self.is_all);
-        let many = (line.len() + 1).min(self.rest().len());
-        self.pass(many);
-    }
-
-    /// Gives out a block that has ended.
-    fn close(&mut self, block: Block, inner_end: usize, form: Form, out: &mut Vec<Segment>) {
-        let kind = if let Some(nested) = block.nested {
-            SegmentKind::Rejected(Rejection {
-                kind: RejectionKind::Nested,
-                at: self.at.after(&self.held[..nested]),
-            })
-        } else {
-            let inner = &self.held[block.opening..inner_end];
-            let at = self.at.after(&self.held[..block.opening]);
-            script(inner, at, block.language, form, self.limits)
-        };
-        self.reading = Reading::Text;
-        self.give(kind, out);
-    }
-
-    fn read_thought(&mut self, thinking: Thinking, out: &mut Vec<Segment>) {
-        let rest = self.rest();
-        match rest.iter().position(|byte| *byte == b'<') {
-            None => return self.pass(rest.len()),
-            Some(0) => {}
-            Some(many) => return self.pass(many),
-        }
-        match begins_with(rest, thinking.closing(), self.is_all) {
-            Seen::Unclear => {}
-            Seen::Not => self.pass(1),
-            Seen::Is(()) => {
-                let thought = &self.held[thinking.opening().len()..self.seen];
-                let thought = String::from_utf8_lossy(thought).into_owned();
-                self.pass(thinking.closing().len());
-                self.reading = Reading::Text;
-                self.give(SegmentKind::Thinking(thought), out);
-            }
-        }
-    }
-}
-
-/// How many bytes the code in a line has that begins here, marks included; only the marks if nothing
-/// closes them in this line. Nothing if that cannot be told yet.
-fn inline_code(rest: &[u8], is_all: bool) -> Option<usize> {
-    let width = rest.iter().take_while(|byte| **byte == b'`').count();
-    if width == rest.len() && !is_all {
-        return None;
-    }
-    let mut at = width;
-    while at < rest.len().min(LONGEST_INLINE) {
-        match rest[at] {
-            b'\n' => return Some(width),
-            b'`' => {
-                let run = rest[at..].iter().take_while(|byte| **byte == b'`').count();
-                let run_ends = at + run < rest.len() || is_all;
-                if run == width && run_ends {
-                    return Some(at + run);
-                }
-                if !run_ends {
-                    return None;
-                }
-                at += run;
-            }
-            _ => at += 1,
-        }
-    }
-    if at < LONGEST_INLINE && !is_all {
-        None
-    } else {
-        Some(width)
     }
 }

@@ -26,102 +26,110 @@ pub(super) struct Tag {
 pub(super) enum TagKind {
     OpenScript(Language),
     CloseScript,
+    /// One that opens a script and has something in it that is not understood.
     MalformedScript,
-    OpenThinking(Thinking),
+    /// One that opens and closes at once.
+    EmptyScript,
+    OpenThought(ThoughtName),
+    CloseThought(ThoughtName),
 }
 
-/// The names of tags around thoughts.
+/// The name of a tag around thoughts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thinking {
-    Thinking,
-    Think,
-}
+pub(super) struct ThoughtName(&'static str);
 
-impl Thinking {
-    pub(super) fn opening(self) -> &'static [u8] {
-        match self {
-            Self::Thinking => b"<thinking>",
-            Self::Think => b"<think>",
-        }
-    }
-
-    pub(super) fn closing(self) -> &'static [u8] {
-        match self {
-            Self::Thinking => b"</thinking>",
-            Self::Think => b"</think>",
-        }
-    }
-}
-
-const OPEN: &[u8] = b"<tool-calls";
-const CLOSE: &[u8] = b"</tool-calls";
+const SCRIPT: &str = "tool-calls";
+/// Tags that models put around what they only think.
+const THOUGHTS: [&str; 9] = [
+    "thinking",
+    "think",
+    "thought",
+    "thoughts",
+    "reasoning",
+    "reflection",
+    "scratchpad",
+    "antthinking",
+    "analysis",
+];
 /// Longer tags are none.
-const LONGEST_TAG: usize = 128;
+const LONGEST_TAG: usize = 256;
 
-/// Whether bytes begin with a text.
-pub(super) fn begins_with(bytes: &[u8], text: &[u8], is_all: bool) -> Seen<()> {
-    if bytes.starts_with(text) {
-        Seen::Is(())
-    } else if !is_all && text.starts_with(bytes) {
-        Seen::Unclear
-    } else {
-        Seen::Not
-    }
-}
-
-/// Reads a tag where bytes begin with `<`.
+/// Reads a tag where bytes begin with `<`. Letters may be small or capital.
 pub(super) fn tag(bytes: &[u8], is_all: bool) -> Seen<Tag> {
-    let mut unclear = false;
-    for thinking in [Thinking::Thinking, Thinking::Think] {
-        match begins_with(bytes, thinking.opening(), is_all) {
-            Seen::Is(()) => {
-                return Seen::Is(Tag {
-                    kind: TagKind::OpenThinking(thinking),
-                    len: thinking.opening().len(),
-                });
-            }
-            Seen::Unclear => unclear = true,
-            Seen::Not => {}
-        }
+    let slash = usize::from(bytes.get(1) == Some(&b'/'));
+    let rest = &bytes[1 + slash..];
+    let len = rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(byte))
+        .count();
+    let word = rest[..len].to_ascii_lowercase();
+    let mut names = THOUGHTS.iter().copied().chain([SCRIPT]);
+    if len == rest.len() {
+        // The name may go on.
+        let may_be = names.any(|name| name.as_bytes().starts_with(&word));
+        return if may_be && !is_all {
+            Seen::Unclear
+        } else {
+            Seen::Not
+        };
     }
-    for name in [OPEN, CLOSE] {
-        match begins_with(bytes, name, is_all) {
-            Seen::Is(()) => return script_tag(bytes, name, is_all),
-            Seen::Unclear => unclear = true,
-            Seen::Not => {}
-        }
-    }
-    if unclear { Seen::Unclear } else { Seen::Not }
+    let Some(name) = names.find(|name| name.as_bytes() == word) else {
+        return Seen::Not;
+    };
+    let (inner, end) = match inside(&rest[len..], name == SCRIPT, is_all) {
+        Seen::Is(found) => found,
+        Seen::Not => return Seen::Not,
+        Seen::Unclear => return Seen::Unclear,
+    };
+    let kind = match (name == SCRIPT, slash == 1) {
+        (true, false) if inner == b"/" => TagKind::EmptyScript,
+        (true, false) => attribute(inner).map_or(TagKind::MalformedScript, TagKind::OpenScript),
+        (true, true) => TagKind::CloseScript,
+        // Nothing is thought in it.
+        (false, false) if inner.ends_with(b"/") => return Seen::Not,
+        (false, false) => TagKind::OpenThought(ThoughtName(name)),
+        (false, true) => TagKind::CloseThought(ThoughtName(name)),
+    };
+    let len = 1 + slash + len + end;
+    Seen::Is(Tag { kind, len })
 }
 
-/// Reads the rest of a tag whose name has been seen.
-fn script_tag(bytes: &[u8], name: &[u8], is_all: bool) -> Seen<Tag> {
-    let rest = &bytes[name.len()..];
-    let inner_len = match rest.first() {
-        None if is_all => return Seen::Not,
-        None => return Seen::Unclear,
-        Some(b'>') => 0,
-        Some(b' ' | b'\t' | b'/') => {
-            let window = &rest[..rest.len().min(LONGEST_TAG)];
-            match window.iter().position(|byte| b">\n<".contains(byte)) {
-                Some(end) if window[end] == b'>' => end,
-                None if rest.len() < LONGEST_TAG && !is_all => return Seen::Unclear,
-                _ => return Seen::Not,
+/// What is in a tag behind its name, and where the tag ends.
+fn inside(rest: &[u8], in_one_line: bool, is_all: bool) -> Seen<(&[u8], usize)> {
+    if !matches!(
+        rest.first(),
+        Some(b'>' | b'/' | b' ' | b'\t' | b'\r' | b'\n')
+    ) {
+        return Seen::Not;
+    }
+    let window = &rest[..rest.len().min(LONGEST_TAG)];
+    let ends = |byte: u8| byte == b'>' || byte == b'<' || (in_one_line && byte == b'\n');
+    // A value in quotes may hold anything, even what looks like the end; where nothing closes it, the quote is no more than a letter.
+    let end = match outside_quotes(window, ends) {
+        None if rest.len() < LONGEST_TAG && !is_all => return Seen::Unclear,
+        None => window.iter().position(|byte| ends(*byte)),
+        end => end,
+    };
+    match end {
+        Some(end) if window[end] == b'>' => Seen::Is((window[..end].trim_ascii(), end + 1)),
+        _ => Seen::Not,
+    }
+}
+
+/// The first byte of this kind that is in no value in quotes.
+fn outside_quotes(window: &[u8], wanted: impl Fn(u8) -> bool) -> Option<usize> {
+    let mut quote = None;
+    for (at, byte) in window.iter().copied().enumerate() {
+        match quote {
+            Some(open) => quote = Some(open).filter(|open| byte != *open),
+            None if wanted(byte) => return Some(at),
+            None => {
+                let begins = matches!(byte, b'"' | b'\'') && at > 0 && window[at - 1] == b'=';
+                quote = begins.then_some(byte);
             }
         }
-        // `<tool-calls-log>` is another tag.
-        Some(_) => return Seen::Not,
-    };
-    let inner = rest[..inner_len].trim_ascii();
-    let kind = match (name == OPEN, attribute(inner)) {
-        (true, Some(language)) => TagKind::OpenScript(language),
-        (false, _) if inner.is_empty() => TagKind::CloseScript,
-        _ => TagKind::MalformedScript,
-    };
-    Seen::Is(Tag {
-        kind,
-        len: name.len() + inner_len + 1,
-    })
+    }
+    None
 }
 
 /// The language that a tag names; TypeScript if it has nothing in it.
@@ -132,14 +140,16 @@ fn attribute(inner: &[u8]) -> Option<Language> {
     let inner = std::str::from_utf8(inner).ok()?;
     let (name, value) = inner.split_once('=')?;
     let value = value.trim().trim_matches(['"', '\'']);
+    let name = name.trim();
     ["lang", "language"]
-        .contains(&name.trim())
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
         .then(|| language(value))
         .flatten()
 }
 
 fn language(name: &str) -> Option<Language> {
-    match name {
+    match name.to_ascii_lowercase().as_str() {
         "ts" | "typescript" => Some(Language::Ts),
         "js" | "javascript" => Some(Language::Js),
         _ => None,
@@ -151,10 +161,20 @@ fn language(name: &str) -> Option<Language> {
 pub(super) struct Fence {
     pub(super) mark: u8,
     pub(super) width: usize,
-    /// What the script in it is written in, if it is one.
-    pub(super) script: Option<Language>,
+    pub(super) holds: Held,
     /// How many bytes the line has, without its end.
     pub(super) len: usize,
+}
+
+/// What a fence is around.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    /// Code that is only shown.
+    Shown,
+    /// A script.
+    Script(Language),
+    /// A script in a language that scripts are not written in.
+    Malformed,
 }
 
 /// The fence that a line begins with: its mark, how wide it is, and where it ends.
@@ -209,19 +229,23 @@ pub(super) fn opening_fence(bytes: &[u8], is_all: bool) -> Seen<Fence> {
     Seen::Is(Fence {
         mark,
         width,
-        script: script_language(info),
+        holds: held(info),
         len: line.len(),
     })
 }
 
-/// The language of a fence with `ts tool-calls` behind it.
-fn script_language(info: &[u8]) -> Option<Language> {
-    let info = std::str::from_utf8(info).ok()?;
-    let mut words = info.split_ascii_whitespace();
-    let (first, second) = (words.next()?, words.next()?);
-    (second == "tool-calls" && words.next().is_none())
-        .then(|| language(first))
-        .flatten()
+/// What a fence with this behind it is around: a script if that is `ts tool-calls`, in whatever order, or `tool-calls` alone.
+fn held(info: &[u8]) -> Held {
+    let info = String::from_utf8_lossy(info);
+    let words: Vec<&str> = info.split_ascii_whitespace().collect();
+    let is_mark = |word: &str| word.eq_ignore_ascii_case(SCRIPT);
+    match words.as_slice() {
+        [mark] if is_mark(mark) => Held::Script(Language::Ts),
+        [name, mark] | [mark, name] if is_mark(mark) => {
+            language(name).map_or(Held::Malformed, Held::Script)
+        }
+        _ => Held::Shown,
+    }
 }
 
 /// Reads a line that may close a fence; says where the fence ends in it.

@@ -40,6 +40,9 @@ pub struct Script {
     pub language: Language,
     /// How it was marked.
     pub form: Form,
+    /// How many bytes of the part there are up to the first mark that could have ended it, where that was taken for a
+    /// part of a string or a comment. If the script is none, it ended there.
+    pub could_end: Option<usize>,
 }
 
 /// How a script is marked.
@@ -105,7 +108,7 @@ impl fmt::Display for Rejection {
             ),
             RejectionKind::MalformedTag => write!(
                 f,
-                "the tag at {at} is not understood; write `<tool-calls>`, and nothing in it"
+                "the mark at {at} is not understood; write `<tool-calls>` or ```ts tool-calls, and nothing else in it"
             ),
             RejectionKind::Empty => write!(f, "the block at {at} is empty"),
             RejectionKind::NotUtf8 => write!(f, "the script is not UTF-8 at {at}"),

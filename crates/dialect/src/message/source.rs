@@ -1,6 +1,7 @@
 //! The script in a block, and whether it can be one.
 
 use super::SourceLimits;
+use super::mark::{Seen, TagKind, tag};
 use super::position::Position;
 use super::segment::{Form, Rejection, RejectionKind, Script, SegmentKind};
 use crate::item::Language;
@@ -37,6 +38,7 @@ pub(super) fn script(
         source_at,
         language,
         form,
+        could_end: None,
     })
 }
 
@@ -46,14 +48,37 @@ fn bare(text: &str) -> &str {
     text.strip_prefix('\u{feff}').map_or(text, str::trim_start)
 }
 
-/// Without a fence around it, which models like to put inside the tags.
+/// Without a fence, tags or a section of character data around it, which models like to put inside the others.
 fn unwrapped(text: &str) -> &str {
-    let inside = || {
-        let rest = text.strip_prefix("```")?;
-        let (info, rest) = rest.split_once('\n')?;
-        let code = rest.strip_suffix("```")?;
-        let plain = info.trim().chars().all(char::is_alphanumeric);
-        (plain && (code.is_empty() || code.ends_with('\n'))).then(|| code.trim())
+    let bare = fenced(text)
+        .or_else(|| tagged(text))
+        .or_else(|| text.strip_prefix("<![CDATA[")?.strip_suffix("]]>"));
+    bare.map_or(text, str::trim)
+}
+
+fn fenced(text: &str) -> Option<&str> {
+    let mark = text.chars().next().filter(|mark| "`~".contains(*mark))?;
+    let width = text.chars().take_while(|c| *c == mark).count();
+    let (info, rest) = text[width..].split_once('\n')?;
+    let inner = rest.trim_end_matches(mark);
+    let is_fence = width >= 3 && rest.len() - inner.len() >= width;
+    let plain = info
+        .trim()
+        .chars()
+        .all(|c| c.is_alphanumeric() || " -".contains(c));
+    (is_fence && plain && (inner.is_empty() || inner.ends_with('\n'))).then_some(inner)
+}
+
+fn tagged(text: &str) -> Option<&str> {
+    let Seen::Is(opening) = text.starts_with('<').then(|| tag(text.as_bytes(), true))? else {
+        return None;
     };
-    inside().unwrap_or(text)
+    let inner = text.get(opening.len..)?;
+    let close = inner.rfind("</")?;
+    let Seen::Is(closing) = tag(&inner.as_bytes()[close..], true) else {
+        return None;
+    };
+    let is_pair =
+        matches!(opening.kind, TagKind::OpenScript(_)) && closing.kind == TagKind::CloseScript;
+    (is_pair && close + closing.len == inner.len()).then(|| &inner[..close])
 }

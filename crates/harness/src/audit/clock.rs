@@ -1,13 +1,16 @@
 //! The time of a record, and where it comes from.
 //!
 //! A clock is handed in, so that tests can stop it. Times are written as RFC 3339 in UTC with
-//! milliseconds; there is no time zone and no calendar arithmetic here beyond that.
+//! milliseconds; there is no time zone here.
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time};
+
+const NANOS_PER_MILLI: i128 = 1_000_000;
 
 /// Tells the time to the audit log.
 pub trait Clock: Send + Sync {
@@ -41,6 +44,11 @@ impl Timestamp {
         self.0
     }
 
+    /// How long it is after another; nothing if it is before.
+    pub(super) fn since(self, other: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(other.0))
+    }
+
     /// The same moment without separators, as file names have it: `20260102T030405678Z`.
     pub(super) fn compact(self) -> String {
         self.to_string()
@@ -60,9 +68,12 @@ impl From<SystemTime> for Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (seconds, millis) = (self.0 / 1000, self.0 % 1000);
-        let (year, month, day) = civil_from_days(seconds / 86_400);
-        let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+        let nanos = i128::from(self.0) * NANOS_PER_MILLI;
+        // A clock that is beyond all calendars is broken, and stands still at their end.
+        let at = OffsetDateTime::from_unix_timestamp_nanos(nanos)
+            .unwrap_or_else(|_| PrimitiveDateTime::MAX.assume_utc());
+        let (year, month, day) = (at.year(), u8::from(at.month()), at.day());
+        let (hour, minute, second, millis) = at.time().as_hms_milli();
         write!(
             f,
             "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z"
@@ -89,48 +100,22 @@ impl FromStr for Timestamp {
 
     /// Reads back the one form that is written here.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
+        let number = |from: usize, to: usize| text.get(from..to)?.parse::<u16>().ok();
+        let small = |from: usize| u8::try_from(number(from, from + 2)?).ok();
         let parsed = || {
-            let days = days_from_civil(number(0, 4)?, number(5, 7)?, number(8, 10)?)?;
-            let seconds = number(11, 13)? * 3600 + number(14, 16)? * 60 + number(17, 19)?;
-            Some(Self((days * 86_400 + seconds) * 1000 + number(20, 23)?))
+            let month = Month::try_from(small(5)?).ok()?;
+            let year = i32::from(number(0, 4)?);
+            let date = Date::from_calendar_date(year, month, small(8)?).ok()?;
+            let (hour, minute, second) = (small(11)?, small(14)?, small(17)?);
+            let time = Time::from_hms_milli(hour, minute, second, number(20, 23)?).ok()?;
+            let nanos = date.with_time(time).assume_utc().unix_timestamp_nanos();
+            u64::try_from(nanos / NANOS_PER_MILLI).ok().map(Self)
         };
         // Printing it again is the check of every separator and range.
         parsed()
             .filter(|time| time.to_string() == text)
             .ok_or_else(|| format!("`{text}` is not a time like 2026-01-02T03:04:05.678Z"))
     }
-}
-
-/// Days since 1970-01-01 to year, month and day (Howard Hinnant's algorithm; eras of 400 years
-/// that begin in March, so that the leap day is the last of its year).
-fn civil_from_days(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
-}
-
-/// The inverse, for dates from 1970 on.
-fn days_from_civil(year: u64, month: u64, day: u64) -> Option<u64> {
-    if year < 1970 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    let year = year - u64::from(month <= 2);
-    let (era, year_of_era) = (year / 400, year % 400);
-    let march_month = (month + 9) % 12;
-    let day_of_year = (153 * march_month + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    (era * 146_097 + day_of_era).checked_sub(719_468)
 }
 
 #[cfg(test)]

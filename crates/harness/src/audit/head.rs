@@ -61,6 +61,11 @@ impl HeadFile {
         self.0.unlock()
     }
 
+    /// Waits until it is on the disk.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
     /// Whether nothing was written to it yet.
     pub(super) fn is_empty(&self) -> io::Result<bool> {
         Ok(self.0.metadata()?.len() == 0)

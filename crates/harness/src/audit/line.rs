@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use super::clock::Timestamp;
 use super::digest::Digest;
 use super::key::{FileKey, Purpose};
-use super::record::Record;
 
 /// No line is longer than this: a reader need not hold more of a file that a stranger made.
 pub(super) const MAX_LINE: usize = 1 << 20;
@@ -50,7 +49,7 @@ pub(super) fn seal(
     key: &FileKey,
     link: Link,
     at: Timestamp,
-    record: &Record,
+    record: &impl Serialize,
 ) -> serde_json::Result<Vec<u8>> {
     let body = Body {
         seq: link.seq,

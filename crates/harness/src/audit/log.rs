@@ -3,23 +3,22 @@
 //! A record is kept when [`AuditLog::record`] returns `Ok`, and only then. Whatever goes wrong is
 //! an error to the caller, who must not go on: no record, no run.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use serde::Serialize;
 use thiserror::Error;
 
 use super::clock::Clock;
-use super::digest::Digest;
-use super::head::{Head, HeadFile};
-use super::key::{FileKey, MasterKey};
-use super::line::{self, Link, MAX_LINE};
-use super::place::{AuditPlace, LOG_EXTENSION};
+use super::expiry;
+use super::folders::AuditFolders;
+use super::key::MasterKey;
+use super::line::MAX_LINE;
+use super::part::Part;
 use super::record::Record;
 use super::redact::Redactor;
-use super::register::Register;
+use super::upkeep::{Durability, Upkeep};
 
 /// Why a record could not be kept, or a log not be opened.
 #[derive(Debug, Error)]
@@ -89,67 +88,27 @@ pub enum AuditError {
 
 /// The audit log of this process.
 pub struct AuditLog {
-    path: PathBuf,
-    key: FileKey,
+    folders: AuditFolders,
+    master: MasterKey,
     clock: Box<dyn Clock>,
     redactor: Redactor,
-    end: Mutex<End>,
-}
-
-/// The growing end of the log.
-struct End {
-    log: File,
-    head_file: HeadFile,
-    head: Head,
-    bytes: u64,
-    broken: bool,
+    upkeep: Upkeep,
+    part: Mutex<Part>,
 }
 
 impl AuditLog {
-    /// Starts a log file of its own in this place, making directories and key where needed.
-    pub fn open(place: &AuditPlace, clock: impl Clock + 'static) -> Result<Self, AuditError> {
-        place.prepare()?;
-        let master = MasterKey::open_or_make(&place.key_file())?;
-        let name = file_name(&clock, place)?;
-        let (path, head_path) = (place.dir.join(&name), place.head_file(&name));
-        let key = master.for_file(&name);
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| AuditError::Write { path, source }
-        };
-        // Made first, listed last: a log that is listed is missed when it is gone. The head comes
-        // before the log: a log without one would look like a stranger's.
-        let mut head = Head {
-            count: 0,
-            hash: Digest::of(b""),
-        };
-        let head_file = HeadFile::create(&head_path)
-            .and_then(|file| file.write(&key, head).map(|()| file))
-            .map_err(failed(&head_path))?;
-        let log = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(failed(&path))?;
-        let register = place.register_file();
-        head.hash = Register::open(&register, &master)
-            .and_then(|register| register.add(place, &master, &name))
-            .map_err(failed(&register))?;
-        head_file.write(&key, head).map_err(failed(&head_path))?;
-        let end = Mutex::new(End {
-            log,
-            head_file,
-            head,
-            bytes: 0,
-            broken: false,
-        });
+    /// Starts a log file of its own in these folders, making directories and key where needed.
+    pub fn open(folders: &AuditFolders, clock: impl Clock + 'static) -> Result<Self, AuditError> {
+        folders.prepare()?;
+        let master = MasterKey::open_or_make(&folders.key_file())?;
+        let part = Part::begin(folders, &master, clock.now())?;
         Ok(Self {
-            path,
-            key,
+            folders: folders.clone(),
+            master,
             clock: Box::new(clock),
             redactor: Redactor::default(),
-            end,
+            upkeep: Upkeep::default(),
+            part: Mutex::new(part),
         })
     }
 
@@ -159,94 +118,50 @@ impl AuditLog {
         Self { redactor, ..self }
     }
 
-    /// The file that this log writes.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// The same log, looked after like this. What is too old goes now.
+    pub fn with_upkeep(self, upkeep: Upkeep) -> Result<Self, AuditError> {
+        let log = Self { upkeep, ..self };
+        log.expire()?;
+        Ok(log)
+    }
+
+    /// The file that this log writes at present.
+    pub fn path(&self) -> PathBuf {
+        let part = self.part.lock().unwrap_or_else(PoisonError::into_inner);
+        part.path().to_owned()
     }
 
     /// Keeps a record. Secrets are redacted and overlong texts clipped first.
     pub fn record(&self, record: Record) -> Result<(), AuditError> {
-        let record = record.fit_to_keep(&self.redactor);
-        let at = self.clock.now();
-        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        if end.broken {
-            return Err(AuditError::Broken {
-                path: self.path.clone(),
-            });
+        let is_outcome = matches!(record, Record::Outcome(_));
+        self.keep(&record.fit_to_keep(&self.redactor))?;
+        if is_outcome && self.upkeep.sync == Durability::Outcome {
+            let part = self.part.lock().unwrap_or_else(PoisonError::into_inner);
+            part.sync()?;
         }
-        let link = Link {
-            seq: end.head.count + 1,
-            prev: end.head.hash,
-        };
-        let mut line = line::seal(&self.key, link, at, &record)?;
-        if line.len() > MAX_LINE {
-            return Err(AuditError::TooLarge { bytes: line.len() });
-        }
-        let hash = Digest::of(&line);
-        line.push(b'\n');
-        let head = Head {
-            count: link.seq,
-            hash,
-        };
-        let failed = |source| AuditError::Write {
-            path: self.path.clone(),
-            source,
-        };
-        end.head_file.lock().map_err(failed)?;
-        let kept = self.append(&mut end, &line, head);
-        let unlocked = end.head_file.unlock().map_err(failed);
-        kept.and(unlocked)
-    }
-
-    /// The three writes; see the module's documentation for their order.
-    fn append(&self, end: &mut End, line: &[u8], head: Head) -> Result<(), AuditError> {
-        let failed = |source| AuditError::Write {
-            path: self.path.clone(),
-            source,
-        };
-        let metadata = end.log.metadata().map_err(failed)?;
-        if metadata.len() != end.bytes || metadata.nlink() == 0 {
-            return Err(AuditError::Interfered {
-                path: self.path.clone(),
-            });
-        }
-        let written = end
-            .head_file
-            .write_draft(line)
-            .and_then(|()| end.log.write_all(line))
-            .and_then(|()| end.head_file.write(&self.key, head));
-        if let Err(source) = written {
-            // Take back whatever part of the line was written, so that the next record may try
-            // again once there is room.
-            end.broken = end.log.set_len(end.bytes).is_err();
-            // The head may have been torn, too.
-            end.broken |= end.head_file.write(&self.key, end.head).is_err();
-            return Err(failed(source));
-        }
-        end.head = head;
-        end.bytes += line.len() as u64;
         Ok(())
     }
-}
 
-/// A name that sorts by start and that no other process has.
-fn file_name(clock: &dyn Clock, place: &AuditPlace) -> Result<String, AuditError> {
-    let mut nonce = [0; 4];
-    getrandom::fill(&mut nonce).map_err(|error| AuditError::Key {
-        path: place.key_file(),
-        source: error.into(),
-    })?;
-    let (started, process) = (clock.now().compact(), std::process::id());
-    Ok(format!(
-        "{started}-{process}-{:08x}.{LOG_EXTENSION}",
-        u32::from_ne_bytes(nonce)
-    ))
+    pub(super) fn keep(&self, record: &impl Serialize) -> Result<(), AuditError> {
+        let at = self.clock.now();
+        let mut part = self.part.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.upkeep.wants_another_part(&part, at) {
+            *part = Part::begin(&self.folders, &self.master, at)?;
+            self.expire()?;
+        }
+        part.record(at, record)
+    }
+
+    /// Removes what is too old.
+    fn expire(&self) -> Result<(), AuditError> {
+        expiry::expire(&self.folders, &self.master, self.upkeep, self.clock.now())
+    }
 }
 
 impl std::fmt::Debug for AuditLog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("AuditLog")
-            .field("path", &self.path)
+            .field("path", &self.path())
             .finish_non_exhaustive()
     }
 }

@@ -32,29 +32,43 @@
 //! can only shorten a line that was in flight when the process died. No caller was ever told that
 //! this record was kept, so nothing was run on the strength of it.
 //!
-//! The writes are ordered for the death of the process, not of the machine: nothing is synced per
-//! record. After a power cut the log may be shorter than its head says, and `verify` reports it.
+//! The writes are ordered for the death of the process, not of the machine: unless [`Upkeep`] says
+//! otherwise nothing is synced per record. After a power cut the log may be shorter than its head
+//! says, and `verify` reports it.
+//!
+//! # Over the years
+//!
+//! A log that grows long or old goes on in another file, which the register lists like that of another
+//! session. Files that are too old are removed from the oldest on; the register says how many, so that
+//! none can be taken away under that pretext.
 
+mod clipping;
 mod clock;
 mod digest;
+mod expiry;
+mod filter;
+mod folders;
 mod head;
-mod keep;
 mod key;
 mod line;
 mod log;
+mod older;
 mod outcome;
-mod place;
+mod part;
 mod read;
 mod record;
 mod redact;
 mod register;
 mod report;
+mod select;
+mod upkeep;
 mod verify;
 
 pub use clock::{Clock, SystemClock, Timestamp};
+pub use filter::Filter;
+pub use folders::AuditFolders;
 pub use log::{AuditError, AuditLog};
-pub use outcome::{CallEnded, Outcome};
-pub use place::AuditPlace;
+pub use outcome::{CallEnded, HttpEnded, Outcome};
 pub use read::{Entries, Entry, ReadError, read};
 pub use record::{
     Answer, ApprovalAnswered, ApprovalAsked, CallId, Command, ConnectionEnded, Decision, Intent,
@@ -62,4 +76,6 @@ pub use record::{
 };
 pub use redact::Redactor;
 pub use report::{Fault, FileReport, Finding, Report};
+pub use select::{Selection, select};
+pub use upkeep::{Durability, Upkeep};
 pub use verify::{VerifyError, verify};

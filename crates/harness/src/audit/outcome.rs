@@ -37,6 +37,18 @@ impl fmt::Display for Outcome {
     }
 }
 
+/// What went over the wire for one HTTP request. Its method and its host are in the intent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HttpEnded {
+    /// The status of the answer, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Bytes that went out.
+    pub sent_bytes: u64,
+    /// Bytes that came in.
+    pub received_bytes: u64,
+}
+
 /// A call ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallEnded {
@@ -64,6 +76,9 @@ pub struct CallEnded {
     /// The code of the error, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What went over the wire, where a request was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<HttpEnded>,
     /// What it had changed of git's set-up, and what was done about it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mended: Vec<String>,
@@ -83,6 +98,7 @@ impl CallEnded {
             stdout_bytes: 0,
             stderr_bytes: 0,
             error: None,
+            http: None,
             mended: Vec::new(),
         }
     }

@@ -11,8 +11,9 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::clock::Timestamp;
+use super::folders::log_files;
 use super::line::{Body, MAX_LINE};
-use super::place::log_files;
+use super::older;
 use super::record::Record;
 
 /// A record as it stands in a file.
@@ -54,23 +55,32 @@ pub enum ReadError {
 
 /// All records of an audit directory: file by file in the order of their start, oldest first.
 pub fn read(dir: &Path) -> Result<Entries, ReadError> {
-    let mut files = log_files(dir).map_err(|source| ReadError::File {
-        path: dir.to_owned(),
-        source,
-    })?;
-    files.reverse();
-    Ok(Entries {
-        files,
-        current: None,
-    })
+    Ok(Entries(Lines::of(dir)?))
 }
 
 /// The records of a directory, one at a time. A bad line is reported and the reading goes on.
 #[derive(Debug)]
-pub struct Entries {
-    /// Those still to come, the next one last.
+pub struct Entries(Lines);
+
+impl Iterator for Entries {
+    type Item = Result<Entry, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.0.advance()? {
+            Ok(()) => Some(self.0.entry()),
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+/// The lines of a directory, one at a time.
+#[derive(Debug)]
+pub(super) struct Lines {
+    /// The files still to come, the next one last.
     files: Vec<PathBuf>,
     current: Option<OpenFile>,
+    /// The line that the last step brought, without its line feed.
+    bytes: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -80,19 +90,48 @@ struct OpenFile {
     line: u64,
 }
 
-impl Iterator for Entries {
-    type Item = Result<Entry, ReadError>;
+impl Lines {
+    /// The lines of all log files of a directory.
+    pub(super) fn of(dir: &Path) -> Result<Self, ReadError> {
+        let mut files = log_files(dir).map_err(|source| ReadError::File {
+            path: dir.to_owned(),
+            source,
+        })?;
+        files.reverse();
+        Ok(Self {
+            files,
+            current: None,
+            bytes: Vec::new(),
+        })
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
+    /// Without the files that nobody has written to since this moment.
+    pub(super) fn written_since(mut self, since: Timestamp) -> Self {
+        self.files.retain(|file| {
+            let written = fs::symlink_metadata(file).and_then(|metadata| metadata.modified());
+            // One that cannot be looked at is reported when it is its turn.
+            written.map_or(true, |written| Timestamp::from(written) >= since)
+        });
+        self
+    }
+
+    /// Goes to the next line; nothing after the last.
+    pub(super) fn advance(&mut self) -> Option<Result<(), ReadError>> {
+        const BUFFER: usize = 256 * 1024;
         loop {
             if let Some(open) = &mut self.current {
-                match open.next_entry() {
-                    Some(Err(error @ ReadError::File { .. })) => {
-                        self.current = None;
-                        return Some(Err(error));
+                self.bytes.clear();
+                match read_line(&mut open.lines, &mut self.bytes) {
+                    Ok(()) if self.bytes.is_empty() => {}
+                    Ok(()) => {
+                        open.line += 1;
+                        return Some(Ok(()));
                     }
-                    Some(entry) => return Some(entry),
-                    None => self.current = None,
+                    Err(source) => {
+                        let path = open.path.clone();
+                        self.current = None;
+                        return Some(Err(ReadError::File { path, source }));
+                    }
                 }
             }
             let path = self.files.pop()?;
@@ -100,40 +139,29 @@ impl Iterator for Entries {
                 Ok(file) => {
                     self.current = Some(OpenFile {
                         path,
-                        lines: BufReader::new(file),
+                        lines: BufReader::with_capacity(BUFFER, file),
                         line: 0,
                     });
                 }
-                Err(source) => return Some(Err(ReadError::File { path, source })),
+                Err(source) => {
+                    self.current = None;
+                    return Some(Err(ReadError::File { path, source }));
+                }
             }
         }
     }
-}
 
-/// A pipe that somebody put there would make us wait for ever.
-fn open_plain(path: &Path) -> io::Result<File> {
-    if !fs::symlink_metadata(path)?.is_file() {
-        return Err(io::Error::other("not a plain file"));
+    /// The line as it stands there.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
-    File::open(path)
-}
 
-impl OpenFile {
-    fn next_entry(&mut self) -> Option<Result<Entry, ReadError>> {
-        let mut bytes = Vec::new();
-        match read_line(&mut self.lines, &mut bytes) {
-            Ok(()) if bytes.is_empty() => return None,
-            Ok(()) => {}
-            Err(source) => {
-                return Some(Err(ReadError::File {
-                    path: self.path.clone(),
-                    source,
-                }));
-            }
-        }
-        self.line += 1;
-        let (file, line) = (self.path.clone(), self.line);
-        Some(match serde_json::from_slice::<Body<Record>>(&bytes) {
+    /// The record in the line.
+    pub(super) fn entry(&self) -> Result<Entry, ReadError> {
+        let place = self.current.as_ref().map(|open| (&open.path, open.line));
+        let (file, line) = place.map_or_else(Default::default, |(path, line)| (path.clone(), line));
+        let body = serde_json::from_slice::<Body<Record>>(&self.bytes);
+        match body.or_else(|error| older::read(&self.bytes).ok_or(error)) {
             Ok(body) => Ok(Entry {
                 file,
                 line,
@@ -145,8 +173,16 @@ impl OpenFile {
                 line,
                 reason: error.to_string(),
             }),
-        })
+        }
     }
+}
+
+/// A pipe that somebody put there would make us wait for ever.
+fn open_plain(path: &Path) -> io::Result<File> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::Error::other("not a plain file"));
+    }
+    File::open(path)
 }
 
 /// Appends the next line with its line feed; nothing at the end of the file. A line that is too

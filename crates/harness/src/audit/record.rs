@@ -152,6 +152,9 @@ pub struct Intent {
     pub sandbox: String,
     /// What was decided.
     pub verdict: Decision,
+    /// The class of a command: `read-only`, `safe`, `unknown`, `suspicious`, `dangerous`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
     /// Why.
     pub reason: String,
     /// The rule that decided, with file and line.

@@ -7,7 +7,8 @@
 //!
 //! The file is a head of its own and then entries of one length, so that adding one costs the
 //! same however many there are. An entry is written before it is counted: what stands behind the
-//! last one that is counted was never used, and is written over.
+//! last one that is counted was never used, and is written over. Beside the count stands how many
+//! of the logs, from the first on, were removed because they were too old.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -15,9 +16,9 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use super::digest::Digest;
+use super::folders::AuditFolders;
 use super::head::{Head, HeadFile, read_up_to};
 use super::key::{FileKey, MasterKey, Purpose};
-use super::place::AuditPlace;
 
 /// Where the entries begin.
 const ENTRIES_AT: usize = 256;
@@ -46,18 +47,31 @@ pub(super) struct Listed {
 
 /// What the register says.
 #[derive(Debug)]
-pub(super) enum Reading {
+pub(super) struct Reading {
+    /// The log files, as far as the key vouches for them.
+    pub(super) listed: Vec<Listed>,
+    /// How many of them, from the first on, were removed because they were too old.
+    pub(super) expired: u64,
+    /// What is wrong with the rest.
+    pub(super) damage: Option<Damage>,
+}
+
+/// What is wrong with a register.
+#[derive(Debug)]
+pub(super) enum Damage {
     /// There is none.
     Missing,
     /// The key does not vouch for it, from this entry on (from 1).
-    Bad {
-        /// The entry.
-        entry: u64,
-        /// Those before it.
-        good: Vec<Listed>,
-    },
-    /// All of it.
-    Good(Vec<Listed>),
+    From(u64),
+}
+
+/// The beginning of the register.
+#[derive(Debug, Clone, Copy)]
+struct Count {
+    /// How many entries there are, and the hash of the last.
+    head: Head,
+    /// How many of the logs that they list are gone for their age.
+    expired: u64,
 }
 
 impl Register {
@@ -79,45 +93,102 @@ impl Register {
     /// Adds a log file. Its first line shall carry the hash that this returns.
     pub(super) fn add(
         &self,
-        place: &AuditPlace,
+        folders: &AuditFolders,
         master: &MasterKey,
         name: &str,
     ) -> io::Result<Digest> {
         self.file.lock()?;
-        let added = self.add_locked(place, master, name);
+        let added = self.add_locked(folders, master, name);
         self.file.unlock()?;
         added
     }
 
-    fn add_locked(&self, place: &AuditPlace, master: &MasterKey, name: &str) -> io::Result<Digest> {
+    fn add_locked(
+        &self,
+        folders: &AuditFolders,
+        master: &MasterKey,
+        name: &str,
+    ) -> io::Result<Digest> {
         // One that nobody vouches for is begun anew: the logs that it listed are then missed in it,
         // which `verify` tells.
-        let head = self.head()?.unwrap_or(first());
-        let before = match self.last(head)? {
-            Some(last) => head_of(place, master, &last)?,
+        let Count { head, expired } = self.count()?.unwrap_or(Count {
+            head: first(),
+            expired: 0,
+        });
+        let before = match self.name(head.count.checked_sub(1), Some(head.hash))? {
+            Some(last) => head_of(folders, master, &last)?,
             None => None,
         };
         let entry = self.seal(name, head, before);
         let hash = Digest::of(&entry);
         self.file.write_all_at(&entry, offset(head.count))?;
-        let counted = Head {
+        let head = Head {
             count: head.count + 1,
             hash,
         };
-        let covered = format!("{MAGIC} {:020} {}", counted.count, counted.hash);
-        let code = self.key.sign(Purpose::Register, covered.as_bytes());
-        self.file
-            .write_all_at(format!("{covered} {code}\n").as_bytes(), 0)?;
+        self.write_count(Count { head, expired })?;
         Ok(hash)
     }
 
-    fn head(&self) -> io::Result<Option<Head>> {
-        let mut bytes = [0; ENTRIES_AT];
-        let filled = read_up_to(&self.file, &mut bytes, 0)?;
-        Ok(self.parse_head(&bytes[..filled]))
+    /// Goes through the log files that are still there, from the oldest on, and has those removed
+    /// that may go, up to the first that may not.
+    pub(super) fn expire(
+        &self,
+        goes: impl FnMut(&str) -> io::Result<bool>,
+        remove: impl FnMut(&str) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.file.lock()?;
+        let expired = self.expire_locked(goes, remove);
+        self.file.unlock()?;
+        expired
     }
 
-    fn parse_head(&self, bytes: &[u8]) -> Option<Head> {
+    fn expire_locked(
+        &self,
+        mut goes: impl FnMut(&str) -> io::Result<bool>,
+        mut remove: impl FnMut(&str) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Some(Count { head, mut expired }) = self.count()? else {
+            return Ok(());
+        };
+        // Whoever counted the last one may have been killed before it was gone.
+        if let Some(last) = self.name(expired.checked_sub(1), None)? {
+            remove(&last)?;
+        }
+        while expired < head.count {
+            match self.name(Some(expired), None)? {
+                Some(name) if goes(&name)? => {
+                    expired += 1;
+                    self.write_count(Count { head, expired })?;
+                    remove(&name)?;
+                }
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn write_count(&self, Count { head, expired }: Count) -> io::Result<()> {
+        let covered = format!("{MAGIC} {:020} {} {expired:020}", head.count, head.hash);
+        let code = self.key.sign(Purpose::Register, covered.as_bytes());
+        self.file
+            .write_all_at(format!("{covered} {code}\n").as_bytes(), 0)
+    }
+
+    fn count(&self) -> io::Result<Option<Count>> {
+        let mut bytes = [0; ENTRIES_AT];
+        let filled = read_up_to(&self.file, &mut bytes, 0)?;
+        Ok(self.parse_count(&bytes[..filled]))
+    }
+
+    /// Whether no count was ever written.
+    fn is_blank(&self) -> io::Result<bool> {
+        let mut bytes = [0; ENTRIES_AT];
+        read_up_to(&self.file, &mut bytes, 0)?;
+        Ok(bytes == [0; ENTRIES_AT])
+    }
+
+    fn parse_count(&self, bytes: &[u8]) -> Option<Count> {
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
         let text = str::from_utf8(&bytes[..end]).ok()?;
         let (covered, code) = text.rsplit_once(' ')?;
@@ -128,22 +199,24 @@ impl Register {
         {
             return None;
         }
-        let rest = covered.strip_prefix(MAGIC)?.strip_prefix(' ')?;
-        let (count, hash) = rest.split_once(' ')?;
-        Some(Head {
-            count: count.parse().ok()?,
-            hash: Digest::from_hex(hash)?,
-        })
+        let mut fields = covered.strip_prefix(MAGIC)?.strip_prefix(' ')?.split(' ');
+        let head = Head {
+            count: fields.next()?.parse().ok()?,
+            hash: Digest::from_hex(fields.next()?)?,
+        };
+        // Registers were made before anything was ever removed.
+        let expired = fields.next().map_or(Some(0), |count| count.parse().ok())?;
+        Some(Count { head, expired })
     }
 
-    /// The name in the last entry that is counted.
-    fn last(&self, head: Head) -> io::Result<Option<String>> {
-        let Some(at) = head.count.checked_sub(1) else {
+    /// The name in an entry, if its hash is this one where that is known.
+    fn name(&self, entry: Option<u64>, hash: Option<Digest>) -> io::Result<Option<String>> {
+        let Some(at) = entry else {
             return Ok(None);
         };
         let mut bytes = [0; ENTRY];
         let filled = read_up_to(&self.file, &mut bytes, offset(at))?;
-        let whole = filled == ENTRY && Digest::of(&bytes) == head.hash;
+        let whole = filled == ENTRY && hash.is_none_or(|hash| Digest::of(&bytes) == hash);
         Ok(whole.then(|| name_in(&bytes)).flatten())
     }
 
@@ -181,31 +254,40 @@ impl Register {
 
     /// Everything that is counted.
     fn all(&self) -> io::Result<Reading> {
-        let mut good = Vec::new();
-        let Some(head) = self.head()? else {
-            return Ok(Reading::Bad { entry: 1, good });
+        let mut reading = Reading {
+            listed: Vec::new(),
+            expired: 0,
+            damage: None,
         };
+        let Some(Count { head, expired }) = self.count()? else {
+            // Whoever made it was killed before anything was counted.
+            reading.damage = Some(if self.is_blank()? {
+                Damage::Missing
+            } else {
+                Damage::From(1)
+            });
+            return Ok(reading);
+        };
+        reading.expired = expired;
         let mut previous = first();
         let mut bytes = [0; ENTRY];
         while previous.count < head.count {
             let filled = read_up_to(&self.file, &mut bytes, offset(previous.count))?;
             let entry = previous.count + 1;
-            match self.open_entry(&bytes[..filled], previous) {
-                Some(listed) => {
-                    previous = Head {
-                        count: entry,
-                        hash: listed.hash,
-                    };
-                    good.push(listed);
-                }
-                None => return Ok(Reading::Bad { entry, good }),
-            }
+            let Some(listed) = self.open_entry(&bytes[..filled], previous) else {
+                reading.damage = Some(Damage::From(entry));
+                return Ok(reading);
+            };
+            previous = Head {
+                count: entry,
+                hash: listed.hash,
+            };
+            reading.listed.push(listed);
         }
         if previous.hash != head.hash {
-            let entry = head.count;
-            return Ok(Reading::Bad { entry, good });
+            reading.damage = Some(Damage::From(head.count));
         }
-        Ok(Reading::Good(good))
+        Ok(reading)
     }
 }
 
@@ -220,7 +302,13 @@ fn first() -> Head {
 /// Reads the register of a state directory.
 pub(super) fn read(path: &Path, master: &MasterKey) -> io::Result<Reading> {
     let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Reading::Missing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Reading {
+                listed: Vec::new(),
+                expired: 0,
+                damage: Some(Damage::Missing),
+            });
+        }
         opened => opened?,
     };
     let register = Register {
@@ -234,8 +322,8 @@ pub(super) fn read(path: &Path, master: &MasterKey) -> io::Result<Reading> {
 }
 
 /// The head that a log has now; nothing if it is gone.
-fn head_of(place: &AuditPlace, master: &MasterKey, name: &str) -> io::Result<Option<Head>> {
-    match HeadFile::open(&place.head_file(name)) {
+fn head_of(folders: &AuditFolders, master: &MasterKey, name: &str) -> io::Result<Option<Head>> {
+    match HeadFile::open(&folders.head_file(name)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         opened => opened?.read(&master.for_file(name)),
     }

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 /// What verifying found, file by file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Report {
     /// One entry per log file or head, in the order of their start.
     pub files: Vec<FileReport>,
+    /// How many log files were removed because they were too old.
+    pub expired: u64,
 }
 
 impl Report {
@@ -46,6 +48,13 @@ pub struct FileReport {
     pub records: u64,
     /// What was found.
     pub finding: Finding,
+}
+
+impl FileReport {
+    /// Whether something is wrong with it.
+    pub(super) fn is_bad(&self) -> bool {
+        matches!(self.finding, Finding::Bad(_))
+    }
 }
 
 /// The state of one log file.

@@ -2,9 +2,9 @@
 //!
 //! Verifying looks at every log file and at every head: a file without a head was not written by
 //! this harness, a head without a file vouches for lines that are gone, and a log that the register
-//! lists and that has neither was removed.
+//! lists and that has neither was removed, unless the register says that it was too old.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{self, BufReader, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::digest::Digest;
+use super::folders::{AuditFolders, log_files};
 use super::head::{Head, HeadFile};
 use super::key::{FileKey, MasterKey};
 use super::line::{self, Link};
 use super::log::AuditError;
-use super::place::{AuditPlace, log_files};
 use super::read::read_line;
-use super::register::{self, Listed, Reading};
+use super::register::{self, Damage, Listed, Reading};
 use super::report::{Fault, FileReport, Finding, Report};
 
 /// Why nothing could be verified.
@@ -37,14 +37,14 @@ pub enum VerifyError {
     },
 }
 
-/// Verifies every log file of a place. It may be in use meanwhile.
-pub fn verify(place: &AuditPlace) -> Result<Report, VerifyError> {
-    let mut names = names(place)?;
-    let register = place.register_file();
+/// Verifies every log file in these folders. It may be in use meanwhile.
+pub fn verify(folders: &AuditFolders) -> Result<Report, VerifyError> {
+    let mut names = names(folders)?;
+    let register = folders.register_file();
     if names.is_empty() && !register.exists() {
-        return Ok(Report { files: Vec::new() });
+        return Ok(Report::default());
     }
-    let master = MasterKey::open(&place.key_file())?;
+    let master = MasterKey::open(&folders.key_file())?;
     let read_failed = |path: &Path| {
         let path = path.to_owned();
         move |source| VerifyError::Read { path, source }
@@ -52,23 +52,18 @@ pub fn verify(place: &AuditPlace) -> Result<Report, VerifyError> {
     let look = || register::read(&register, &master).map_err(read_failed(&register));
     let mut sessions = Sessions::of(look()?);
     names.extend(sessions.listed.iter().map(|listed| listed.name.clone()));
-    let mut files: Vec<FileReport> = sessions
-        .fault
-        .iter()
-        .map(|fault| FileReport {
-            file: register.clone(),
-            records: 0,
-            finding: Finding::Bad(fault.clone()),
-        })
-        .collect();
+    let mut files = Vec::new();
     for name in names {
-        let path = place.dir.join(&name);
+        let path = folders.dir.join(&name);
+        if sessions.is_expired(&name) && fs::symlink_metadata(&path).is_err() {
+            continue;
+        }
         let key = master.for_file(&name);
-        let mut found = verify_file(place, &key, &name, &sessions).map_err(read_failed(&path))?;
+        let mut found = verify_file(folders, &key, &name, &sessions).map_err(read_failed(&path))?;
         if found.1 == Finding::Bad(Fault::NotListed) {
             // It was started meanwhile: what has a line by now is listed by now.
             sessions = Sessions::of(look()?);
-            found = verify_file(place, &key, &name, &sessions).map_err(read_failed(&path))?;
+            found = verify_file(folders, &key, &name, &sessions).map_err(read_failed(&path))?;
         }
         let (records, finding) = found;
         files.push(FileReport {
@@ -77,28 +72,61 @@ pub fn verify(place: &AuditPlace) -> Result<Report, VerifyError> {
             finding,
         });
     }
-    Ok(Report { files })
+    // Killed while the very first log was opened: there never was a register, nor a record.
+    let is_untouched = sessions.fault == Some(Fault::NoRegister)
+        && files.iter().all(|file| file.records == 0 && !file.is_bad());
+    if let Some(fault) = sessions.fault.filter(|_| !is_untouched) {
+        let of_register = FileReport {
+            file: register,
+            records: 0,
+            finding: Finding::Bad(fault),
+        };
+        files.insert(0, of_register);
+    }
+    Ok(Report {
+        files,
+        expired: sessions.expired,
+    })
 }
 
 /// What the register says of the sessions.
 struct Sessions {
     listed: Vec<Listed>,
+    /// Where in it each log stands.
+    positions: HashMap<String, usize>,
+    expired: u64,
     fault: Option<Fault>,
 }
 
 impl Sessions {
     fn of(reading: Reading) -> Self {
-        let (listed, fault) = match reading {
-            Reading::Good(listed) => (listed, None),
-            Reading::Missing => (Vec::new(), Some(Fault::NoRegister)),
-            Reading::Bad { entry, good } => (good, Some(Fault::BadRegister { entry })),
-        };
-        Self { listed, fault }
+        let Reading {
+            listed,
+            expired,
+            damage,
+        } = reading;
+        let positions = listed.iter().enumerate();
+        let positions = positions.map(|(position, listed)| (listed.name.clone(), position));
+        Self {
+            positions: positions.collect(),
+            listed,
+            expired,
+            fault: damage.map(|damage| match damage {
+                Damage::Missing => Fault::NoRegister,
+                Damage::From(entry) => Fault::BadRegister { entry },
+            }),
+        }
     }
 
     /// Where a log stands in the register.
     fn position(&self, name: &str) -> Option<usize> {
-        self.listed.iter().position(|listed| listed.name == name)
+        self.positions.get(name).copied()
+    }
+
+    /// Whether a log was removed because it was too old.
+    fn is_expired(&self, name: &str) -> bool {
+        let position = self.position(name);
+        position.is_some_and(|position| (position as u64) < self.expired)
     }
 
     /// How many lines a log is known to have had.
@@ -109,7 +137,7 @@ impl Sessions {
 }
 
 /// The names of all log files, those included of which only the head is left.
-fn names(place: &AuditPlace) -> Result<BTreeSet<String>, VerifyError> {
+fn names(folders: &AuditFolders) -> Result<BTreeSet<String>, VerifyError> {
     let read = |dir: &Path, listed: io::Result<Vec<PathBuf>>| match listed {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(source) => Err(VerifyError::Read {
@@ -118,13 +146,13 @@ fn names(place: &AuditPlace) -> Result<BTreeSet<String>, VerifyError> {
         }),
         Ok(paths) => Ok(paths),
     };
-    let heads = place.heads();
+    let heads = folders.heads();
     let listed = fs::read_dir(&heads).and_then(|entries| {
         entries
             .map(|entry| entry.map(|entry| entry.path()))
             .collect()
     });
-    let logs = read(&place.dir, log_files(&place.dir))?;
+    let logs = read(&folders.dir, log_files(&folders.dir))?;
     let heads = read(&heads, listed)?.into_iter().filter_map(|path| {
         path.extension()
             .is_some_and(|extension| extension == "head")
@@ -135,16 +163,16 @@ fn names(place: &AuditPlace) -> Result<BTreeSet<String>, VerifyError> {
 }
 
 fn verify_file(
-    place: &AuditPlace,
+    folders: &AuditFolders,
     key: &FileKey,
     name: &str,
     sessions: &Sessions,
 ) -> io::Result<(u64, Finding)> {
     let bad = |fault| Ok((0, Finding::Bad(fault)));
     let position = sessions.position(name);
-    let head_file = match HeadFile::open(&place.head_file(name)) {
+    let head_file = match HeadFile::open(&folders.head_file(name)) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let gone = fs::symlink_metadata(place.dir.join(name)).is_err();
+            let gone = fs::symlink_metadata(folders.dir.join(name)).is_err();
             return bad(match position {
                 Some(position) if gone => Fault::Removed {
                     session: position as u64 + 1,
@@ -154,7 +182,7 @@ fn verify_file(
         }
         opened => opened?,
     };
-    let path = place.dir.join(name);
+    let path = folders.dir.join(name);
     // Everything that belongs together is taken under the lock; the lines themselves do not
     // change once they are there.
     head_file.lock_shared()?;

@@ -136,6 +136,11 @@ pub(super) const fn hosts() -> Accepts<Vec<String>> {
     added(Kind::Hosts, list_of)
 }
 
+/// Names of presets, to which every layer adds.
+pub(super) const fn presets() -> Accepts<Vec<String>> {
+    added(Kind::Presets, list_of)
+}
+
 /// Names and texts, to which every layer adds.
 pub(super) const fn table() -> Accepts<BTreeMap<String, String>> {
     Accepts {

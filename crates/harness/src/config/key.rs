@@ -1,6 +1,8 @@
 //! What a configuration key is: its name, what it accepts, what it does by default, and when a
 //! project may not set it.
 
+use ringfence_policy::preset::Preset as PackagePreset;
+
 use super::value::Value;
 
 /// The description of one key.
@@ -78,6 +80,8 @@ pub enum Kind {
     Names,
     /// A list of hosts.
     Hosts,
+    /// A list of package managers that there is a preset for.
+    Presets,
     /// A table of names and texts.
     Table,
 }
@@ -99,6 +103,7 @@ impl Kind {
             Self::Paths | Self::RootedPaths => "a list of paths".into(),
             Self::Names => "a list of names".into(),
             Self::Hosts => "a list of hosts".into(),
+            Self::Presets => format!("a list of {}", PackagePreset::names()),
             Self::Table => "a table of names and texts".into(),
         }
     }

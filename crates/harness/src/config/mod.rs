@@ -31,11 +31,12 @@ pub use error::{ConfigError, ConfigErrors};
 pub use key::{Key, Kind, Loosens, Merge};
 pub use layer::{FlagValue, ProjectLayer, RESERVED_VARIABLES, Sources, Trust};
 pub use origin::Origin;
-pub use resolve::{Part, Refusal, Resolved, Setting, resolve};
+pub use resolve::{Part, RefusedSetting, Resolved, Setting, resolve};
 pub use settings::{
-    ApprovalConfig, AuditConfig, Backend, BashConfig, Config, ContainerEngine, Degraded,
-    ExposeConfig, FilesConfig, NetworkConfig, OnTimeout, OutputConfig, ProcessConfig,
-    SandboxConfig, ScriptConfig, ScriptLimits, ScriptMode, ScriptRuntime, ShellConfig, WorkerPool,
-    keys, words_of,
+    AgentConfig, ApprovalConfig, AuditConfig, Backend, BashConfig, CachesConfig, CommandsTold,
+    Config, ContainerEngine, Degraded, ExposeConfig, FilesConfig, GatewayConfig, HttpConfig,
+    Keeping, ModelConfig, NetworkConfig, OnTimeout, OutputConfig, OutputTold, ProcessConfig,
+    SandboxConfig, ScriptConfig, ScriptLimits, ScriptMode, ScriptRuntime, ShellConfig,
+    TelemetryConfig, WorkerPool, keys, words_of,
 };
 pub use value::Value;

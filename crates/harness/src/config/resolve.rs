@@ -21,7 +21,7 @@ pub struct Resolved {
     /// One per key, in the order of [`keys`].
     pub settings: Vec<Setting>,
     /// What a project that is not trusted asked for in vain. Tell the user.
-    pub refused: Vec<Refusal>,
+    pub refused: Vec<RefusedSetting>,
 }
 
 /// One key and what it came to.
@@ -44,7 +44,7 @@ pub struct Part {
 
 /// A setting of an untrusted project that would have loosened the fence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refusal {
+pub struct RefusedSetting {
     /// The key.
     pub key: String,
     /// What was not honoured.
@@ -55,7 +55,7 @@ pub struct Refusal {
     pub origin: Origin,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RefusedSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             key, text, origin, ..
@@ -159,7 +159,7 @@ impl Resolved {
             }
             if let Some(value) = parted.refused {
                 let text = key.write(&value);
-                self.refused.push(Refusal {
+                self.refused.push(RefusedSetting {
                     key: key.path(),
                     value,
                     text,

@@ -7,6 +7,7 @@
 
 mod interfaces;
 mod lookup;
+mod prompt;
 mod schema;
 mod source;
 
@@ -16,7 +17,8 @@ mod tests;
 use serde_json::Value;
 
 pub use lookup::{describe, search};
-pub use source::{declarations, prompt};
+pub use prompt::prompt;
+pub use source::declarations;
 
 /// A tool as it is declared.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,4 +1,4 @@
-//! The declarations of everything that a script sees, and the words that go into a prompt.
+//! The declarations of everything that a script sees.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -103,27 +103,4 @@ impl<'t> Branch<'t> {
             }
         }
     }
-}
-
-/// With more tools than this the prompt names some, and says how to look for the others.
-const MOST_NAMED: usize = 20;
-
-/// What a prompt says about scripts: how to write one, and which tools there are.
-pub fn prompt(tools: &[Declared]) -> String {
-    let mut text = "You can call tools from a script. Write TypeScript between `<tool-calls>` and \
-                    `</tool-calls>`: the body of an async function. Await every call, use \
-                    `Promise.all` for calls that don't need each other, and `return` what you want to \
-                    see (JSON, at most 128 KB; its `message` becomes the summary). There is no \
-                    `import`, `require`, `eval`, `fetch` or timer. A tool that fails throws; a \
-                    command that exits with another code than 0 does not.\n\nTools:\n"
-        .to_owned();
-    for tool in tools.iter().take(MOST_NAMED) {
-        let what = tool.description.lines().next().unwrap_or_default();
-        let _ = writeln!(text, "- `tools.{}`: {what}", tool.name);
-    }
-    if tools.len() > MOST_NAMED {
-        let _ = writeln!(text, "- and {} more", tools.len() - MOST_NAMED);
-    }
-    text + "\n`await tools.search(\"words\")` looks for tools, and `await tools.describe(\"name\")` tells \
-            how one is called.\n"
 }

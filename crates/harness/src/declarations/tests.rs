@@ -274,8 +274,10 @@ fn the_prompt_stays_short() {
     let many: Vec<Declared> = (0..300)
         .map(|number| Declared::new(format!("mcp.a.t{number}"), "does something", json!({})))
         .collect();
-    let text = prompt(&many);
-    assert!(text.len() < 2_500, "{} bytes", text.len());
+    let config = crate::config::Config::default();
+    let limits = &config.script.limits;
+    let text = prompt(&many, limits);
+    assert!(text.len() < 3_000, "{} bytes", text.len());
     assert!(text.contains("and 280 more"), "{text}");
-    assert!(prompt(&declared()).contains("- `tools.apply_patch`: Adds, updates"));
+    assert!(prompt(&declared(), limits).contains("- `tools.apply_patch`: Adds, updates"));
 }

@@ -6,14 +6,16 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use ringfence_policy::verdict::Denial as Refusal;
+use ringfence_policy::verdict::Refusal;
 
-use super::Call;
+#[cfg(feature = "commands")]
 use super::aftermath::Findings;
 use super::desk::Desk;
 use super::record::{ActionRecord, Decided, mended_lines, millis};
-use crate::audit::{self, Outcome};
+use super::{Audience, Call};
+use crate::audit::{self, CallId, Outcome};
 use crate::error::CallError;
+use crate::event::{CommandRun, Event};
 use crate::execution::{Ending, Execution};
 
 /// The account of one action.
@@ -25,10 +27,12 @@ pub(super) struct Entry {
     desk: Arc<Desk>,
     call: Call,
     action: ActionRecord,
+    /// Who is told what happens on the way.
+    audience: Audience,
     started: Instant,
     state: Mutex<State>,
-    /// The exit code that the end of the call tells; all tries of a call share it.
-    exit_code: Arc<Mutex<Option<i32>>>,
+    /// What the end of the call tells; all tries of a call share it.
+    told: Arc<Mutex<CallEnd>>,
 }
 
 #[derive(Default)]
@@ -39,6 +43,7 @@ struct State {
     goes_on: bool,
     fence: Option<&'static str>,
     end: Option<End>,
+    http: Option<audit::HttpEnded>,
 }
 
 /// How an action ended.
@@ -51,6 +56,26 @@ pub(crate) struct End {
     bytes: [u64; 2],
     error: Option<String>,
     mended: Vec<String>,
+}
+
+/// What the end of a call tells.
+#[derive(Debug, Clone)]
+pub(crate) struct CallEnd {
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) outcome: Outcome,
+    /// Why, as a code.
+    pub(crate) error: Option<String>,
+}
+
+impl CallEnd {
+    /// In this way, and nothing else is known.
+    pub(crate) fn new(outcome: Outcome) -> Self {
+        Self {
+            exit_code: None,
+            outcome,
+            error: None,
+        }
+    }
 }
 
 impl End {
@@ -79,11 +104,16 @@ impl End {
     pub(super) fn of_error(error: &CallError) -> Self {
         match error {
             CallError::Cancelled => Self::new(Outcome::Cancelled),
-            CallError::Denied(_) => Self::because(Outcome::Refused, error.code()),
+            CallError::Refused(_) => Self::because(Outcome::Refused, error.code()),
+            #[cfg(feature = "commands")]
+            CallError::Http(http) if http.is_a_timeout() => {
+                Self::because(Outcome::TimedOut, error.code())
+            }
             _ => Self::because(Outcome::Failed, error.code()),
         }
     }
 
+    #[cfg(feature = "commands")]
     /// As a command did.
     pub(super) fn of_execution(execution: &Execution, findings: &Findings) -> Self {
         let code = execution.exit_code();
@@ -107,23 +137,32 @@ impl End {
 }
 
 impl Account {
-    pub(super) fn open(desk: &Arc<Desk>, call: &Call, action: ActionRecord) -> Self {
-        Self::with(desk, call, action, Arc::default())
+    pub(super) fn open(
+        desk: &Arc<Desk>,
+        call: &Call,
+        action: ActionRecord,
+        audience: Audience,
+    ) -> Self {
+        // What lives on after its call has ended well so far.
+        let told = Arc::new(Mutex::new(CallEnd::new(Outcome::Ok)));
+        Self::with(desk, call, action, audience, told)
     }
 
     fn with(
         desk: &Arc<Desk>,
         call: &Call,
         action: ActionRecord,
-        exit_code: Arc<Mutex<Option<i32>>>,
+        audience: Audience,
+        told: Arc<Mutex<CallEnd>>,
     ) -> Self {
         let entry = Arc::new(Entry {
             desk: Arc::clone(desk),
             call: call.clone(),
             action,
+            audience,
             started: Instant::now(),
             state: Mutex::default(),
-            exit_code,
+            told,
         });
         desk.accounts.add(&entry);
         Self(entry)
@@ -135,10 +174,26 @@ impl Account {
             desk,
             call,
             action,
-            exit_code,
+            audience,
+            told,
             ..
         } = &*self.0;
-        Self::with(desk, call, action.clone(), Arc::clone(exit_code))
+        Self::with(desk, call, action.clone(), *audience, Arc::clone(told))
+    }
+
+    /// Tells what happens on the way, unless the action is one that nobody is told of.
+    pub(super) fn tell(&self, event: impl FnOnce(CallId) -> Event<'static>) {
+        if self.0.audience == Audience::Listeners {
+            self.0.desk.tell(&event(self.0.call.id.clone()));
+        }
+    }
+
+    /// Tells how its command ran.
+    pub(super) fn tell_run(&self, run: &CommandRun) {
+        if self.0.audience == Audience::Listeners {
+            let call = self.0.call.id.clone();
+            self.0.desk.tell(&Event::Ran { call, run });
+        }
     }
 
     pub(super) fn call(&self) -> &Call {
@@ -168,6 +223,11 @@ impl Account {
         self.0.state().end = Some(end);
     }
 
+    /// Says what went over the wire; it goes on record however the call ends.
+    pub(crate) fn exchanged(&self, http: audit::HttpEnded) {
+        self.0.state().http = Some(http);
+    }
+
     /// The action lives on after its call: another holder closes the account.
     pub(super) fn goes_on(&self) {
         self.0.state().goes_on = true;
@@ -175,17 +235,23 @@ impl Account {
 
     /// Tells the exit code at the end of the call.
     pub(crate) fn tells(&self, exit_code: Option<i32>) {
-        *lock(&self.0.exit_code) = exit_code;
+        lock(&self.0.told).exit_code = exit_code;
     }
 
-    pub(super) fn exit_code(&self) -> Option<i32> {
-        *lock(&self.0.exit_code)
+    /// What the end of the call tells.
+    pub(super) fn told(&self) -> CallEnd {
+        lock(&self.0.told).clone()
     }
 
     /// Puts the outcome on record, unless it is.
     pub(crate) fn close(&self, end: &End) -> Result<(), CallError> {
         if end.exit_code.is_some() {
             self.tells(end.exit_code);
+        }
+        {
+            let mut told = lock(&self.0.told);
+            told.outcome = end.outcome;
+            told.error.clone_from(&end.error);
         }
         self.0.close(end)
     }
@@ -228,12 +294,12 @@ impl Entry {
     }
 
     fn close(&self, end: &End) -> Result<(), CallError> {
-        let (has_intent, fence) = {
+        let (has_intent, fence, http) = {
             let mut state = self.state();
             if std::mem::replace(&mut state.is_closed, true) {
                 return Ok(());
             }
-            (state.has_intent, state.fence)
+            (state.has_intent, state.fence, state.http)
         };
         if !has_intent {
             self.intend(Decided::given_up())?;
@@ -249,6 +315,7 @@ impl Entry {
                 stdout_bytes: end.bytes[0],
                 stderr_bytes: end.bytes[1],
                 error: end.error.clone(),
+                http,
                 mended: end.mended.clone(),
                 ..audit::CallEnded::new(call, session, end.outcome)
             })

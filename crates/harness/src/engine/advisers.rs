@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ringfence_policy::action::Action;
 use ringfence_policy::advice::{Advice, Finding};
 use ringfence_policy::ground::Ground;
-use ringfence_policy::remembered::understood;
+use ringfence_policy::session_approvals::understood;
 
 use crate::classifier::Classifier;
 use crate::permission_layer::PermissionLayer;

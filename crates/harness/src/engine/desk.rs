@@ -3,37 +3,35 @@
 //! Commands come here through the engine and connections through the network's gate, which live
 //! apart from each other: the desk is what they share. It starts nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use ringfence_jail::Mended;
+use ringfence_jail::Repair;
 use ringfence_policy::action::Action;
-use ringfence_policy::judge::{
-    ApprovalKey, Bench, Escalation, Remembered, judge_advised, judge_retry,
-};
+use ringfence_policy::judge::{ApprovalKey, Escalation, Premises, SessionApprovals, judge_advised};
 use ringfence_policy::permissions::{ApprovalPolicy, Limits, SandboxPolicy};
 use ringfence_policy::propose::Proposal;
 use ringfence_policy::rule::Layer;
 use ringfence_policy::ruleset::RuleSet;
-use ringfence_policy::settle::{Answer, settle};
-use ringfence_policy::verdict::{Denial as Refusal, Grounds, Judgement, Question};
-use ringfence_policy::{Ground, Permit, Verdict};
+use ringfence_policy::settle::{Answer, narrow, settle};
+use ringfence_policy::verdict::{Grounds, Judgement, Question, Refusal, RefusalCode};
+use ringfence_policy::{Ground, NarrowGrant, Permit, Verdict};
 
 use super::Call;
 use super::account::{Account, Accounts};
 use super::advisers::Advisers;
-use super::held::held;
+use super::denied_paths::with_denied_paths;
 use super::record::{ActionRecord, Decided, mended_lines, millis, recorded};
 use crate::approval::{Answered, Approver};
 use crate::audit::{self, AuditLog, CallId, Clock, SessionId, SystemClock};
-use crate::denial::Denial;
+use crate::engine::CallSite;
 use crate::error::CallError;
-use crate::event::{Event, EventSink};
+use crate::event::{Event, EventSink, TurnId};
 use crate::execution::{Cancel, Latch, Stopwatch};
+use crate::grant;
 use crate::rules;
-use crate::script::ScriptPlace;
 
 /// The desk of a session.
 pub(crate) struct Desk {
@@ -46,13 +44,18 @@ pub(crate) struct Desk {
     pub(crate) escalation: Escalation,
     pub(crate) rules: RwLock<RuleSet>,
     pub(crate) rules_file: Option<PathBuf>,
-    pub(crate) remembered: Mutex<Remembered>,
+    /// Folders of the harness's own, which nobody is asked about.
+    pub(crate) own_folders: Vec<PathBuf>,
+    /// Where the user's own shell looks for programs.
+    pub(crate) search_path: Option<String>,
+    pub(crate) approvals: Mutex<SessionApprovals>,
     pub(crate) audit: Option<AuditLog>,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) advisers: Advisers,
     pub(crate) events: EventSink,
     pub(crate) session: SessionId,
     pub(crate) calls: AtomicU64,
+    pub(crate) turns: AtomicU64,
     pub(crate) accounts: Accounts,
 }
 
@@ -63,11 +66,26 @@ impl Desk {
         Call {
             id: CallId(format!("{}-{number}", self.session.0)),
             parent: None,
+            turn: None,
             cancel: Cancel::new(),
             to_background: Latch::new(),
             clock: Stopwatch::start(),
-            place: None,
+            call_site: None,
+            #[cfg(feature = "scripts")]
+            bridge: None,
+            grants: Vec::new(),
         }
+    }
+
+    /// A new turn.
+    pub(super) fn new_turn(&self) -> TurnId {
+        let number = self.turns.fetch_add(1, Ordering::Relaxed) + 1;
+        TurnId(format!("{}-turn-{number}", self.session.0))
+    }
+
+    /// The session, for what is told of it as a whole.
+    pub(crate) fn session_as_call(&self) -> CallId {
+        CallId(self.session.0.clone())
     }
 
     /// How many calls there have been.
@@ -77,23 +95,27 @@ impl Desk {
 
     /// Says what would become of an action, and does nothing.
     pub(crate) fn check(&self, action: Action) -> Judgement {
-        self.judged(action).0
+        self.judged(action, &[]).0
     }
 
     /// The judgement, and what of the rules about paths the fence cannot hold.
-    fn judged(&self, action: Action) -> (Judgement, Option<String>) {
+    fn judged(&self, action: Action, grants: &[NarrowGrant]) -> (Judgement, Option<String>) {
         let advice = self.advisers.advice(&action, &self.ground);
-        let remembered = self
-            .remembered
+        let approvals = self
+            .approvals
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        let (sandbox, not_held) = held(&self.sandbox, &action, &rules, &self.ground);
-        let bench = Bench {
+        let (sandbox, not_held) = with_denied_paths(&self.sandbox, &action, &rules, &self.ground);
+        let mut sandbox = sandbox;
+        for grant in grants {
+            grant.widen(sandbox.to_mut());
+        }
+        let premises = Premises {
             sandbox: &sandbox,
-            ..self.bench(&rules, &remembered)
+            ..self.premises(&rules, &approvals)
         };
-        (judge_advised(action, &bench, &advice), not_held)
+        (judge_advised(action, &premises, &advice), not_held)
     }
 
     /// Judges an action and, if need be, asks about it. The intent goes on its account.
@@ -102,7 +124,20 @@ impl Desk {
         account: &Account,
         action: Action,
     ) -> Result<Permit, CallError> {
-        let (Judgement { verdict, grounds }, not_held) = self.judged(action);
+        let granted = &account.call().grants;
+        account.tell(|call| Event::Judging { call });
+        let judging = Instant::now();
+        let (judged, not_held) = self.judged(action, granted);
+        tell_judged(account, &judged.verdict, &judged.grounds, Some(judging));
+        let Judgement {
+            verdict,
+            mut grounds,
+        } = judged;
+        if !granted.is_empty() {
+            let words: Vec<String> = granted.iter().map(ToString::to_string).collect();
+            let (because, by) = (&grounds.because, self.approver.name());
+            grounds.because = format!("{because}; {by} lets it {}", words.join(", and "));
+        }
         if let Some(not_held) = not_held {
             self.notice(account.call(), not_held);
         }
@@ -111,48 +146,14 @@ impl Desk {
                 account.intend(Decided::by_policy(&permit, &grounds))?;
                 Ok(permit)
             }
-            Verdict::Deny(refusal) => {
-                account.intend(Decided::denied(&refusal, &grounds))?;
-                Err(CallError::Denied(refusal))
+            Verdict::Refuse(refusal) => {
+                account.intend(Decided::refused(&refusal, &grounds))?;
+                Err(CallError::Refused(refusal.of_class(grounds.class)))
             }
             Verdict::Ask(question) => match self.ask(account, question, &grounds).await? {
                 Ok(permit) => Ok(permit),
-                Err(refusal) => Err(CallError::Denied(refusal)),
+                Err(refusal) => Err(CallError::Refused(refusal.of_class(grounds.class))),
             },
-        }
-    }
-
-    /// Asks whether a command that the fence refused something may run again without it. A second
-    /// try has an account of its own.
-    pub(super) async fn permit_retry(
-        &self,
-        first: &Account,
-        action: Action,
-        denials: &[Denial],
-    ) -> Result<Result<(Permit, Account), Refusal>, CallError> {
-        let denied = denials.iter().map(Denial::line).collect();
-        let verdict = {
-            let remembered = self
-                .remembered
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-            judge_retry(action, denied, &self.bench(&rules, &remembered))
-        };
-        match verdict {
-            Verdict::Deny(refusal) => Ok(Err(refusal)),
-            Verdict::Allow(permit) => {
-                let account = first.again();
-                let because = permit.basis().to_string();
-                account.intend(Decided::approved(&permit, &because, None))?;
-                Ok(Ok((permit, account)))
-            }
-            Verdict::Ask(question) => {
-                let account = first.again();
-                let asked = self.ask(&account, question, &Grounds::default()).await;
-                account.conclude_unless_permitted(&asked)?;
-                Ok(asked?.map(|permit| (permit, account)))
-            }
         }
     }
 
@@ -170,12 +171,20 @@ impl Desk {
                 call: call.id.clone(),
                 session: self.session.clone(),
                 command: record.command.clone(),
-                reason: question.because().to_owned(),
+                reason: asked_because(&question),
                 proposed_rule: question.proposals().first().map(Proposal::summary),
                 justification: record.justification.clone(),
             })
         })?;
-        let Answered { answer, by } = self.answer(call, &question, grounds).await?;
+        account.tell(|call| Event::Asked { call });
+        let answered = self.answer(call, &question, grounds).await;
+        account.tell(|call| Event::Answered {
+            call,
+            answer: answered.as_ref().ok().map(|it| recorded(&it.answer)),
+            waited: asked.elapsed(),
+        });
+        let Answered { answer, by } = answered?;
+        let (question, answer) = narrow(question, answer);
         self.record(|| {
             audit::Record::ApprovalAnswered(audit::ApprovalAnswered {
                 call: call.id.clone(),
@@ -189,9 +198,13 @@ impl Desk {
                 },
             })
         })?;
-        let because = question.because().to_owned();
+        let because = asked_because(&question);
         let key = ApprovalKey::of(&question);
-        let settled = settle(question, &answer);
+        let granted = (question.action().clone(), question.grants().to_vec());
+        let settled = match grant::moved(&granted.1) {
+            Some(path) if answer != Answer::Outside => Err(gone_elsewhere(path)),
+            _ => settle(question, &answer),
+        };
         match &settled {
             Ok(permit) => {
                 if let Answer::ApprovedWithRule(rule) = &answer {
@@ -199,16 +212,17 @@ impl Desk {
                 } else if answer == Answer::ApprovedForSession
                     && let Some(key) = key
                 {
-                    let mut remembered = self
-                        .remembered
+                    let mut approvals = self
+                        .approvals
                         .lock()
                         .unwrap_or_else(PoisonError::into_inner);
-                    remembered.insert(key);
+                    approvals.insert(key);
+                    approvals.grant(&granted.0, &granted.1);
                 }
-                account.intend(Decided::approved(permit, &because, Some(by)))?;
+                account.intend(Decided::approved(permit, grounds.class, &because, Some(by)))?;
             }
             Err(refusal) => {
-                account.intend(Decided::denied(refusal, grounds))?;
+                account.intend(Decided::refused(refusal, grounds))?;
             }
         }
         Ok(settled)
@@ -222,15 +236,15 @@ impl Desk {
         grounds: &Grounds,
     ) -> Result<Answered, CallError> {
         let _thinking = call.clock.pause();
-        let place = call.place.as_deref();
+        let call_site = call.call_site.as_deref();
         // The script waits as well.
-        let _parked = place.map(|place| place.clock.pause());
+        let _parked = call_site.map(|site| site.clock.pause());
         let grounds = &Grounds {
-            script: place.map(|place| place.line.clone()),
+            script: call_site.map(|site| site.line.clone()),
             ..grounds.clone()
         };
         tokio::select! {
-            answered = tokio::time::timeout(self.patience, self.approver.answer(question, grounds)) => {
+            answered = tokio::time::timeout(self.patience, self.approver.answer_call(call, question, grounds)) => {
                 Ok(answered.unwrap_or_else(|_| Answered {
                     answer: Answer::TimedOut,
                     by: self.approver.name(),
@@ -261,15 +275,19 @@ impl Desk {
         Ok(())
     }
 
-    pub(super) fn bench<'a>(&'a self, rules: &'a RuleSet, remembered: &'a Remembered) -> Bench<'a> {
-        Bench {
+    pub(super) fn premises<'a>(
+        &'a self,
+        rules: &'a RuleSet,
+        approvals: &'a SessionApprovals,
+    ) -> Premises<'a> {
+        Premises {
             ground: &self.ground,
             sandbox: &self.sandbox,
             limits: &self.limits,
             approval: self.approval,
             escalation: self.escalation,
             rules,
-            remembered,
+            approvals,
         }
     }
 
@@ -302,7 +320,7 @@ impl Desk {
                 call: call.id.clone(),
                 session: self.session.clone(),
                 parent: call.parent.clone(),
-                script: call.place.as_deref().map(ScriptPlace::recorded),
+                script: call.call_site.as_deref().map(CallSite::recorded),
                 tool: action.tool.clone(),
                 command: action.command.clone(),
                 shell: action.shell.clone(),
@@ -312,6 +330,7 @@ impl Desk {
                     .unwrap_or_else(|| self.ground.cwd.clone()),
                 sandbox: decided.sandbox,
                 verdict: decided.verdict,
+                class: decided.class.map(|class| class.to_string()),
                 reason: decided.reason,
                 rule: decided.rule,
                 approved_by: decided.by.map(str::to_owned),
@@ -321,11 +340,11 @@ impl Desk {
     }
 
     /// Tells, and puts on record, what was put back of git's set-up after the last call.
-    pub(crate) fn tell_settled(&self, mended: &[Mended]) {
+    pub(crate) fn tell_settled(&self, mended: &[Repair]) {
         if mended.is_empty() {
             return;
         }
-        let call = CallId(self.session.0.clone());
+        let call = self.session_as_call();
         for line in mended_lines(mended) {
             self.tell(&Event::Notice {
                 call: call.clone(),
@@ -341,4 +360,45 @@ impl Desk {
             })
         });
     }
+}
+
+/// Tells what came of judging, which began at that moment.
+pub(super) fn tell_judged(
+    account: &Account,
+    verdict: &Verdict,
+    grounds: &Grounds,
+    began: Option<Instant>,
+) {
+    account.tell(|call| Event::Judged {
+        call,
+        verdict: match verdict {
+            Verdict::Allow(_) => audit::Decision::Allow,
+            Verdict::Ask(_) => audit::Decision::Ask,
+            Verdict::Refuse(_) => audit::Decision::Deny,
+        },
+        class: grounds.class,
+        rule: grounds.rule.clone(),
+        took: began.map(|began| began.elapsed()),
+    });
+}
+
+/// What was granted is not what it was when somebody was asked.
+fn gone_elsewhere(path: &Path) -> Refusal {
+    Refusal::new(
+        RefusalCode::DeniedByRule,
+        format!("{} leads elsewhere by now", path.display()),
+    )
+}
+
+/// Why a question is asked, with what a yes would grant besides.
+fn asked_because(question: &Question) -> String {
+    let grants: Vec<String> = question.grants().iter().map(ToString::to_string).collect();
+    if grants.is_empty() {
+        return question.because().to_owned();
+    }
+    format!(
+        "{}; a yes lets it {}",
+        question.because(),
+        grants.join(", and ")
+    )
 }

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ringfence_jail::Mended;
+use ringfence_jail::Repair;
 use ringfence_policy::Permit;
 use ringfence_policy::action::{Action, TypeInput};
+use ringfence_policy::classify::Class;
 use ringfence_policy::command_line::CommandLine;
 use ringfence_policy::permit::Confinement;
 use ringfence_policy::settle::Answer;
-use ringfence_policy::verdict::{Denial as Refusal, Grounds};
+use ringfence_policy::verdict::{Grounds, Refusal};
 
 use crate::audit;
 use crate::denial::Denial;
@@ -25,10 +26,12 @@ pub(super) struct ActionRecord {
 }
 
 impl ActionRecord {
-    pub(super) fn of(action: &Action) -> Self {
+    /// Of an action that this tool takes.
+    pub(super) fn of(tool: &str, action: &Action) -> Self {
+        let tool = tool.to_owned();
         match action {
             Action::RunCommand(command) => Self {
-                tool: command.tool.clone(),
+                tool,
                 command: match &command.line {
                     CommandLine::Argv(argv) => audit::Command::Argv(argv.clone()),
                     CommandLine::Shell { text, .. } => audit::Command::Line(text.clone()),
@@ -41,7 +44,7 @@ impl ActionRecord {
                 justification: command.justification.clone(),
             },
             other => Self {
-                tool: other.tool().to_owned(),
+                tool,
                 command: audit::Command::Line(subject(other)),
                 shell: None,
                 cwd: None,
@@ -71,6 +74,7 @@ pub fn subject(action: &Action) -> String {
                 connect.host, connect.port, connect.protocol
             )
         }
+        Action::SendHttp(request) => format!("{} {}", request.method, request.url),
         Action::TypeInput(input) => typed(input),
         Action::StopProcess(stop) => format!("stop {} ({})", stop.process, stop.command),
     }
@@ -95,6 +99,7 @@ fn typed(input: &TypeInput) -> String {
 pub(super) struct Decided<'a> {
     pub(super) verdict: audit::Decision,
     pub(super) sandbox: String,
+    pub(super) class: Option<Class>,
     pub(super) reason: String,
     pub(super) rule: Option<String>,
     pub(super) by: Option<&'a str>,
@@ -105,26 +110,34 @@ impl<'a> Decided<'a> {
         Self {
             verdict: audit::Decision::Allow,
             sandbox: sandbox_name(permit.confinement()),
+            class: grounds.class,
             reason: grounds.because.clone(),
             rule: grounds.rule.clone(),
             by: None,
         }
     }
 
-    pub(super) fn approved(permit: &Permit, because: &str, by: Option<&'a str>) -> Self {
+    pub(super) fn approved(
+        permit: &Permit,
+        class: Option<Class>,
+        because: &str,
+        by: Option<&'a str>,
+    ) -> Self {
         Self {
             verdict: audit::Decision::Allow,
             sandbox: sandbox_name(permit.confinement()),
+            class,
             reason: because.to_owned(),
             rule: None,
             by,
         }
     }
 
-    pub(super) fn denied(refusal: &Refusal, grounds: &Grounds) -> Self {
+    pub(super) fn refused(refusal: &Refusal, grounds: &Grounds) -> Self {
         Self {
             verdict: audit::Decision::Deny,
             sandbox: "none".to_owned(),
+            class: grounds.class,
             reason: refusal.reason.clone(),
             rule: grounds.rule.clone(),
             by: None,
@@ -136,6 +149,7 @@ impl<'a> Decided<'a> {
         Self {
             verdict: audit::Decision::Ask,
             sandbox: "none".to_owned(),
+            class: None,
             reason: "it was given up before it was decided".to_owned(),
             rule: None,
             by: None,
@@ -152,14 +166,14 @@ fn sandbox_name(confinement: &Confinement) -> String {
 }
 
 /// What was put back of git's set-up, in words.
-pub(super) fn mended_lines(mended: &[Mended]) -> Vec<String> {
-    let lines = mended.iter().map(Denial::of_mended);
+pub(super) fn mended_lines(mended: &[Repair]) -> Vec<String> {
+    let lines = mended.iter().map(Denial::of_repair);
     lines.map(|denial| denial.line()).collect()
 }
 
 pub(super) fn recorded(answer: &Answer) -> audit::Answer {
     match answer {
-        Answer::Approved => audit::Answer::Approved,
+        Answer::Approved | Answer::Granted { .. } | Answer::Outside => audit::Answer::Approved,
         Answer::ApprovedForSession => audit::Answer::ApprovedForSession,
         Answer::ApprovedWithRule(_) => audit::Answer::ApprovedWithRule,
         Answer::Denied { .. } | Answer::NobodyToAsk(_) => audit::Answer::Denied,

@@ -34,7 +34,7 @@ pub enum OnTimeout {
 
 /// What a person does at the keyboard of a command's terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Typed {
+pub enum TerminalInput {
     /// These bytes.
     Bytes(Vec<u8>),
     /// The window has another size.
@@ -49,12 +49,12 @@ pub struct Outside<'a> {
     /// Hand it over, alive.
     pub hand_over: &'a Latch,
     /// What is typed, for one on a terminal.
-    pub typed: Option<mpsc::Receiver<Typed>>,
+    pub typed: Option<mpsc::Receiver<TerminalInput>>,
 }
 
 /// What became of a command in the foreground.
 #[derive(Debug)]
-pub enum Driven {
+pub enum DriveResult {
     /// It has ended.
     Ended(Box<Execution>),
     /// It goes on, and belongs to whoever gets this.
@@ -67,7 +67,7 @@ pub async fn drive(
     timing: Timing,
     mut outside: Outside<'_>,
     mut take: impl FnMut(Stream, &[u8]),
-) -> io::Result<Driven> {
+) -> io::Result<DriveResult> {
     let clock = running.clock().clone();
     let out_of_time = async {
         match timing.timeout {
@@ -82,8 +82,8 @@ pub async fn drive(
             while let Some(next) = typed.recv().await {
                 // A terminal that nobody holds any more takes no input; its end is seen elsewhere.
                 let _ = match next {
-                    Typed::Bytes(bytes) => terminal.write_all(&bytes).await,
-                    Typed::Resized(size) => terminal.resize(size),
+                    TerminalInput::Bytes(bytes) => terminal.write_all(&bytes).await,
+                    TerminalInput::Resized(size) => terminal.resize(size),
                 };
             }
         }
@@ -93,14 +93,14 @@ pub async fn drive(
         ending = until_exit(&mut running, timing.silence, outside.cancel, &mut take) => ending?,
         () = out_of_time => match timing.on_timeout {
             OnTimeout::Kill => Ending::TimedOut,
-            OnTimeout::HandOver => return Ok(Driven::HandedOver(Box::new(running))),
+            OnTimeout::HandOver => return Ok(DriveResult::HandedOver(Box::new(running))),
         },
-        () = outside.hand_over.wait() => return Ok(Driven::HandedOver(Box::new(running))),
+        () = outside.hand_over.wait() => return Ok(DriveResult::HandedOver(Box::new(running))),
         () = outside.cancel.cancelled() => Ending::Cancelled,
         () = typing => Ending::Cancelled,
     };
     let execution = running.finish(ending, timing.drain, &mut take).await?;
-    Ok(Driven::Ended(Box::new(execution)))
+    Ok(DriveResult::Ended(Box::new(execution)))
 }
 
 /// Takes in output until the command has ended or fallen silent.

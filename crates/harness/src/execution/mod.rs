@@ -17,7 +17,7 @@ use ringfence_jail::Exit;
 
 use crate::output::Captured;
 
-pub use drive::{Driven, OnTimeout, Outside, Timing, Typed, drive};
+pub use drive::{DriveResult, OnTimeout, Outside, TerminalInput, Timing, drive};
 pub use latch::{Cancel, Latch};
 pub(crate) use running::Step;
 pub use running::{Remaining, Running};

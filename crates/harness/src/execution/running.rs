@@ -12,7 +12,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
 use super::{Ending, Execution, Stopwatch};
-use crate::output::{Captured, Stream, Transcript};
+use crate::output::{Captured, OutputFile, Stream, Transcript};
 
 /// How much is read at once.
 const CHUNK: usize = 256 * 1024;
@@ -73,6 +73,11 @@ impl Running {
         self.transcript.so_far()
     }
 
+    /// The file with its output so far, if that is long.
+    pub(crate) fn file(&self) -> Option<OutputFile> {
+        self.transcript.file()
+    }
+
     /// The terminal that it runs on, if it does.
     pub(crate) fn terminal(&self) -> Option<Arc<Terminal>> {
         match &self.source {
@@ -103,6 +108,15 @@ impl Running {
             }
             exit = process.exited() => exit.map(|_| Step::Exited),
         }
+    }
+
+    /// Takes in what both streams hold at one moment: whoever has seen a piece of one then knows
+    /// what was printed to the other before it.
+    pub(crate) fn catch_up(&mut self, take: &mut impl FnMut(Stream, &[u8])) -> io::Result<()> {
+        let Self {
+            source, transcript, ..
+        } = self;
+        source.catch_up(|piece| deliver(Some(piece), transcript, take))
     }
 
     /// Sends a signal to the command's process group.
@@ -270,6 +284,26 @@ impl Source {
             }
         }
     }
+
+    /// Takes in what both streams hold at one moment.
+    fn catch_up(&mut self, mut take: impl FnMut((Stream, &[u8]))) -> io::Result<()> {
+        // Two streams that change with every look are a flood, of which nobody waits for a part.
+        const LOOKS: usize = 8;
+        let Self::Pipes { stdout, stderr } = self else {
+            return Ok(());
+        };
+        let (mut in_stdout, mut in_stderr) = (0, stderr.held()?);
+        for _ in 0..LOOKS {
+            in_stdout = stdout.held()?;
+            // Nobody else reads: if it holds no more than before, nothing was printed in between.
+            let before = std::mem::replace(&mut in_stderr, stderr.held()?);
+            if before == in_stderr {
+                break;
+            }
+        }
+        stdout.read_held(in_stdout, |bytes| take((Stream::Stdout, bytes)))?;
+        stderr.read_held(in_stderr, |bytes| take((Stream::Stderr, bytes)))
+    }
 }
 
 impl Pipe {
@@ -281,6 +315,26 @@ impl Pipe {
             }
             None => std::future::pending().await,
         }
+    }
+
+    /// How many bytes wait in it.
+    fn held(&self) -> io::Result<usize> {
+        let Some(end) = &self.end else { return Ok(0) };
+        let held = rustix::io::ioctl_fionread(end)?;
+        Ok(usize::try_from(held).unwrap_or(usize::MAX))
+    }
+
+    /// Reads so much of what waits in it.
+    fn read_held(&mut self, mut held: usize, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+        while let Some(end) = self.end.as_ref().filter(|_| held > 0) {
+            self.buffer.resize(self.chunk, 0);
+            let room = held.min(self.buffer.len());
+            // Not by way of the runtime, which may not have heard yet that there is something.
+            let count = rustix::io::read(end, &mut self.buffer[..room])?;
+            take(&self.buffer[..count]);
+            held -= count;
+        }
+        Ok(())
     }
 
     fn given(&mut self, count: usize) -> Option<&[u8]> {

@@ -6,18 +6,23 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use ringfence_jail::net::{Admission, Bounds, Gate, Header, Refusal, Terminator, Traffic, Wanted};
+use ringfence_jail::net::{
+    Admission, Bounds, ConnectionRefusal, ConnectionRequest, Gate, Header, Terminator, Traffic,
+};
 use ringfence_policy::action::{Action, Connect};
 use ringfence_policy::host::{Host, Protocol};
-use ringfence_policy::judge::{ApprovalKey, Remembered, protocol_of_tunnel};
+use ringfence_policy::judge::{ApprovalKey, SessionApprovals, how_to_allow, protocol_of_tunnel};
 use ringfence_policy::permissions::{Network, SandboxPolicy};
-use ringfence_policy::verdict::{Denial as Refused, DenialCode, Judgement};
+use ringfence_policy::verdict::{Judgement, Refusal, RefusalCode};
 use ringfence_policy::{Permit, Verdict};
 
-use super::SessionNetwork;
-use super::pending::{Answered, Turn};
+use super::pending::Turn;
+use super::session::SessionNetwork;
 use crate::audit::{self, CallId};
 use crate::engine::{Call, Passage};
+
+/// An answer: yes, or why not.
+type Answered = Result<(), ConnectionRefusal>;
 
 /// The gate of one run.
 pub(crate) struct RunGate {
@@ -32,9 +37,9 @@ pub(crate) struct RunGate {
 #[derive(Default)]
 struct Run {
     /// What was approved for this run: a yes to a host is not a yes to its first connection only.
-    approved: Remembered,
+    approved: SessionApprovals,
     /// What was not: a client that tries again does not make somebody say it again.
-    declined: BTreeMap<String, Refusal>,
+    declined: BTreeMap<String, ConnectionRefusal>,
     /// Connections on record, by what they are.
     open: BTreeMap<String, OnRecord>,
     /// Verdicts on record that were no.
@@ -84,11 +89,11 @@ impl RunGate {
     }
 
     /// What is wanted, in the form in which it is judged.
-    fn connect(&self, wanted: Wanted) -> Connect {
+    fn connect(&self, wanted: ConnectionRequest) -> Connect {
         let (host, port, protocol) = match wanted {
-            Wanted::Request { host, port } => (host, port, Protocol::Http),
-            Wanted::Tls { host, port } => (host, port, Protocol::Https),
-            Wanted::Tunnel { host, port } => {
+            ConnectionRequest::Request { host, port } => (host, port, Protocol::Http),
+            ConnectionRequest::Tls { host, port } => (host, port, Protocol::Https),
+            ConnectionRequest::Tunnel { host, port } => {
                 let protocol = self.protocol_of_tunnel(&host, port);
                 (host, port, protocol)
             }
@@ -105,12 +110,12 @@ impl RunGate {
         let approved = self.run().approved.clone();
         self.session
             .desk
-            .on_bench(&self.sandbox, &approved, |bench| {
+            .on_premises(&self.sandbox, &approved, |bench| {
                 protocol_of_tunnel(&self.tool, host, port, bench)
             })
     }
 
-    async fn decide(&self, connect: Connect) -> Result<Permit, Refusal> {
+    async fn decide(&self, connect: Connect) -> Result<Permit, ConnectionRefusal> {
         let judged = self.judge(&connect);
         let Verdict::Ask(_) = &judged.verdict else {
             return self.conclude(&connect, judged);
@@ -141,7 +146,7 @@ impl RunGate {
         let Judgement { verdict, grounds } = self.judge(connect);
         let question = match verdict {
             Verdict::Allow(_) => return Ok(()),
-            Verdict::Deny(refused) => return Err(self.refused_by(connect, refused)),
+            Verdict::Refuse(refused) => return Err(self.refused_by(connect, refused)),
             Verdict::Ask(question) => question,
         };
         let key = ApprovalKey::of(&question);
@@ -159,7 +164,7 @@ impl RunGate {
             }
             Ok(Err(refused)) => {
                 self.run().denied.insert(about(connect));
-                if refused.code == DenialCode::Aborted {
+                if refused.code == RefusalCode::Aborted {
                     self.call.cancel.cancel();
                 }
                 Err(self.refused_by(connect, refused))
@@ -169,7 +174,12 @@ impl RunGate {
     }
 
     /// Takes an answer to heart, whoever asked for it.
-    fn learn(&self, connect: &Connect, about: &str, answered: Answered) -> Result<(), Refusal> {
+    fn learn(
+        &self,
+        connect: &Connect,
+        about: &str,
+        answered: Answered,
+    ) -> Result<(), ConnectionRefusal> {
         let mut run = self.run();
         match answered {
             Ok(()) => {
@@ -189,7 +199,7 @@ impl RunGate {
     }
 
     /// Records a verdict that needs no question, the first time.
-    fn conclude(&self, connect: &Connect, judged: Judgement) -> Result<Permit, Refusal> {
+    fn conclude(&self, connect: &Connect, judged: Judgement) -> Result<Permit, ConnectionRefusal> {
         let about = about(connect);
         let known = {
             let run = self.run();
@@ -209,7 +219,7 @@ impl RunGate {
                 }
                 Ok(permit)
             }
-            Verdict::Deny(refused) => {
+            Verdict::Refuse(refused) => {
                 self.run().denied.insert(about);
                 Err(self.refused_by(connect, refused))
             }
@@ -229,7 +239,7 @@ impl RunGate {
         }
     }
 
-    fn refused_by(&self, connect: &Connect, refused: Refused) -> Refusal {
+    fn refused_by(&self, connect: &Connect, refused: Refusal) -> ConnectionRefusal {
         let mut refusal = self.refusal(connect, refused.reason, refused.hint);
         refusal.code = refused.code.name();
         refusal
@@ -239,12 +249,17 @@ impl RunGate {
         clippy::unused_self,
         reason = "the subject is told the same way everywhere"
     )]
-    fn refusal(&self, connect: &Connect, reason: String, allow: Option<String>) -> Refusal {
-        Refusal {
-            code: DenialCode::ApprovalNotPossible.name(),
+    fn refusal(
+        &self,
+        connect: &Connect,
+        reason: String,
+        allow: Option<String>,
+    ) -> ConnectionRefusal {
+        ConnectionRefusal {
+            code: RefusalCode::ApprovalNotPossible.name(),
             subject: format!("{}:{}", connect.host, connect.port),
             reason,
-            allow,
+            allow: allow.or_else(|| Some(how_to_allow(connect))),
         }
     }
 }
@@ -262,17 +277,17 @@ impl OnRecord {
 }
 
 impl Gate for RunGate {
-    fn admit(&self, wanted: Wanted) -> Admission<'_> {
+    fn admit(&self, wanted: ConnectionRequest) -> Admission<'_> {
         let connect = self.connect(wanted);
         Box::pin(self.decide(connect))
     }
 
-    fn admit_address(&self, connect: &Connect, address: IpAddr) -> Result<(), Refusal> {
+    fn admit_address(&self, connect: &Connect, address: IpAddr) -> Result<(), ConnectionRefusal> {
         let approved = self.run().approved.clone();
         let judged = self
             .session
             .desk
-            .on_bench(&self.sandbox, &approved, |bench| {
+            .on_premises(&self.sandbox, &approved, |bench| {
                 ringfence_policy::judge::judge_address(connect, address, bench)
             });
         judged.map_err(|refused| self.refused_by(connect, refused))
@@ -286,7 +301,7 @@ impl Gate for RunGate {
         self.session.terminator.as_ref()
     }
 
-    fn refused(&self, refusal: &Refusal) {
+    fn refused(&self, refusal: &ConnectionRefusal) {
         self.session.refusals_of(&self.call).add(refusal);
     }
 

@@ -9,6 +9,7 @@ use ringfence_policy::host::{HostError, Protocol};
 use ringfence_policy::rule::HostPattern;
 use thiserror::Error;
 
+use super::mask::Mask;
 use crate::config::NetworkConfig;
 
 /// Why a header cannot be added.
@@ -52,7 +53,7 @@ pub enum InjectError {
 /// The headers of a session, by the hosts that they are for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Injections {
-    headers: Vec<(HostPattern, Header)>,
+    headers: Vec<(HostPattern, Header, Mask)>,
     variables: BTreeSet<String>,
     inside_tls: bool,
 }
@@ -72,24 +73,25 @@ impl Injections {
                 host: host.clone(),
                 problem,
             })?;
-            let filled = injections.fill(host, written, environment)?;
+            let (filled, values) = injections.fill(host, written, environment)?;
             let header = Header::parse(&filled).map_err(|problem| InjectError::Header {
                 host: host.clone(),
                 problem,
             })?;
-            injections.headers.push((pattern, header));
+            let mask = Mask::of_header(&filled, values);
+            injections.headers.push((pattern, header, mask));
         }
         Ok(injections)
     }
 
-    /// The text with its variables filled in.
+    /// The text with its variables filled in, and their values.
     fn fill(
         &mut self,
         host: &str,
         written: &str,
         environment: &BTreeMap<String, String>,
-    ) -> Result<String, InjectError> {
-        let mut filled = String::new();
+    ) -> Result<(String, Vec<String>), InjectError> {
+        let (mut filled, mut values) = (String::new(), Vec::new());
         let mut rest = written;
         while let Some((before, after)) = rest.split_once("${") {
             let (name, behind) = after.split_once('}').ok_or_else(|| InjectError::Open {
@@ -101,11 +103,12 @@ impl Injections {
             })?;
             filled.push_str(before);
             filled.push_str(value);
+            values.push(value.clone());
             self.variables.insert(name.to_owned());
             rest = behind;
         }
         filled.push_str(rest);
-        Ok(filled)
+        Ok((filled, values))
     }
 
     /// Whether a header is made from this variable.
@@ -116,16 +119,38 @@ impl Injections {
     /// The headers for a connection. Where they can go inside TLS, one goes in the clear only if
     /// the port was named: a command could choose to have it read on the way otherwise.
     pub(crate) fn for_connection(&self, connect: &Connect) -> Vec<Header> {
-        self.headers
+        let chosen = self.chosen(connect, self.inside_tls);
+        chosen.map(|(header, _)| header.clone()).collect()
+    }
+
+    /// The headers for a request that the harness sends itself, which is always able to do so inside
+    /// TLS, and what has to be taken out of the answer.
+    pub(crate) fn for_request(&self, connect: &Connect) -> (Vec<Header>, Mask) {
+        let (mut headers, mut mask) = (Vec::new(), Mask::default());
+        for (header, own) in self.chosen(connect, true) {
+            headers.push(header.clone());
+            mask.extend(own);
+        }
+        (headers, mask)
+    }
+
+    fn chosen(
+        &self,
+        connect: &Connect,
+        inside_tls: bool,
+    ) -> impl Iterator<Item = (&Header, &Mask)> {
+        let covered = self
+            .headers
             .iter()
-            .filter(|(pattern, _)| pattern.covers(&connect.host, connect.port, connect.protocol))
-            .filter(|(pattern, _)| match connect.protocol {
-                Protocol::Https => self.inside_tls,
-                Protocol::Http => !self.inside_tls || !pattern.ports.is_empty(),
+            .filter(|(pattern, ..)| pattern.covers(&connect.host, connect.port, connect.protocol));
+        let protocol = connect.protocol;
+        covered
+            .filter(move |(pattern, ..)| match protocol {
+                Protocol::Https => inside_tls,
+                Protocol::Http => !inside_tls || !pattern.ports.is_empty(),
                 Protocol::Tcp => false,
             })
-            .map(|(_, header)| header.clone())
-            .collect()
+            .map(|(_, header, mask)| (header, mask))
     }
 }
 

@@ -4,36 +4,43 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use ringfence_jail::net::Refusal;
 use tokio::sync::watch;
 
-/// An answer: yes, or why not.
-pub(super) type Answered = Result<(), Refusal>;
+/// Those who wait for an answer: yes, or why not.
+type Waiting<No> = watch::Receiver<Option<Result<(), No>>>;
 
 /// The questions that are out, by what they are about.
-#[derive(Debug, Default)]
-pub(super) struct Pending {
-    out: Mutex<HashMap<String, watch::Receiver<Option<Answered>>>>,
+#[derive(Debug)]
+pub(crate) struct Pending<No> {
+    out: Mutex<HashMap<String, Waiting<No>>>,
+}
+
+impl<No> Default for Pending<No> {
+    fn default() -> Self {
+        Self {
+            out: Mutex::default(),
+        }
+    }
 }
 
 /// What to do about a question.
-pub(super) enum Turn<'a> {
+pub(crate) enum Turn<'a, No> {
     /// Ask it.
-    Ask(Asking<'a>),
+    Ask(Asking<'a, No>),
     /// Somebody did meanwhile.
-    Answered(Answered),
+    Answered(Result<(), No>),
 }
 
 /// The one who asks. Goes away with the answer, or without one if asking was given up.
-pub(super) struct Asking<'a> {
-    pending: &'a Pending,
+pub(crate) struct Asking<'a, No> {
+    pending: &'a Pending<No>,
     about: String,
-    answer: watch::Sender<Option<Answered>>,
+    answer: watch::Sender<Option<Result<(), No>>>,
 }
 
-impl Pending {
+impl<No: Clone> Pending<No> {
     /// Waits for the answer to a question that is out, or takes the turn to ask.
-    pub(super) async fn turn(&self, about: &str) -> Turn<'_> {
+    pub(crate) async fn turn(&self, about: &str) -> Turn<'_, No> {
         loop {
             let mut waiting = {
                 let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -57,14 +64,14 @@ impl Pending {
     }
 }
 
-impl Asking<'_> {
+impl<No> Asking<'_, No> {
     /// Passes the answer on to everybody who waits.
-    pub(super) fn settle(self, answered: Answered) {
+    pub(crate) fn settle(self, answered: Result<(), No>) {
         self.answer.send_replace(Some(answered));
     }
 }
 
-impl Drop for Asking<'_> {
+impl<No> Drop for Asking<'_, No> {
     fn drop(&mut self) {
         let mut out = self
             .pending
@@ -81,7 +88,7 @@ mod tests {
 
     #[tokio::test(flavor = "current_thread")]
     async fn those_who_wait_get_the_answer_and_those_who_come_later_ask() {
-        let pending = Pending::default();
+        let pending = Pending::<String>::default();
         let Turn::Ask(asking) = pending.turn("a").await else {
             panic!("nobody asked before");
         };
@@ -98,7 +105,7 @@ mod tests {
 
     #[tokio::test(flavor = "current_thread")]
     async fn a_question_that_was_given_up_is_asked_by_the_next() {
-        let pending = Pending::default();
+        let pending = Pending::<String>::default();
         let Turn::Ask(asking) = pending.turn("a").await else {
             panic!("nobody asked before");
         };

@@ -3,11 +3,12 @@
 
 use std::borrow::Cow;
 
-use super::{Ansi, HeadTail, Strip, text};
+use super::frame::Frame;
+use super::{Ansi, HeadTail, text};
 
 /// Text for a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Excerpt {
+pub(crate) struct Excerpt {
     /// The text.
     pub text: String,
     /// Bytes of the output that the text leaves out.
@@ -18,13 +19,13 @@ pub struct Excerpt {
 
 impl Excerpt {
     /// Cuts what a buffer kept to at most this many characters, the marker not counted.
-    pub fn of(buffer: &HeadTail, most_chars: usize) -> Self {
+    pub(crate) fn of(buffer: &HeadTail, most_chars: usize) -> Self {
         Self::shown(buffer, most_chars, Ansi::Keep)
     }
 
     /// The same, with or without escape sequences. Those that are removed count neither as
     /// characters nor as missing.
-    pub fn shown(buffer: &HeadTail, most_chars: usize, ansi: Ansi) -> Self {
+    pub(crate) fn shown(buffer: &HeadTail, most_chars: usize, ansi: Ansi) -> Self {
         let (head, tail) = (buffer.head(), buffer.tail());
         if buffer.dropped() == 0 {
             return Self::of_bytes(&[head, &tail].concat(), most_chars, ansi);
@@ -33,20 +34,20 @@ impl Excerpt {
         let head = &head[..head.len() - text::begun_character(head)];
         let tail = &tail[text::ended_character(&tail)..];
         Self::joined(
-            &Mended::of(head, ansi),
-            &Mended::of(tail, ansi),
+            &PlainText::of(head, ansi),
+            &PlainText::of(tail, ansi),
             buffer.total(),
             most_chars,
         )
     }
 
     /// Cuts a text to at most this many characters, the marker not counted.
-    pub fn of_text(text: &str, most_chars: usize) -> Self {
+    pub(crate) fn of_text(text: &str, most_chars: usize) -> Self {
         Self::of_bytes(text.as_bytes(), most_chars, Ansi::Keep)
     }
 
     fn of_bytes(bytes: &[u8], most_chars: usize, ansi: Ansi) -> Self {
-        let whole = Mended::of(bytes, ansi);
+        let whole = PlainText::of(bytes, ansi);
         if whole.text.chars().count() <= most_chars {
             return Self {
                 text: whole.text.into_owned(),
@@ -58,7 +59,7 @@ impl Excerpt {
     }
 
     /// The beginning of one text and the end of another, half of the room for each.
-    fn joined(head: &Mended<'_>, tail: &Mended<'_>, total: u64, most_chars: usize) -> Self {
+    fn joined(head: &PlainText<'_>, tail: &PlainText<'_>, total: u64, most_chars: usize) -> Self {
         let half = most_chars / 2;
         let (start, start_bytes) = head.before(line_border_before(&head.text, half));
         let (end, end_bytes) = tail.after(line_border_after(&tail.text, half));
@@ -77,30 +78,27 @@ impl Excerpt {
 }
 
 /// Bytes, and the text that is shown for them.
-struct Mended<'a> {
+struct PlainText<'a> {
     bytes: &'a [u8],
     /// The bytes without what is not to be shown, if anything was taken out.
-    left: Option<Vec<u8>>,
+    frame: Option<Frame>,
     text: Cow<'a, str>,
 }
 
-impl<'a> Mended<'a> {
+impl<'a> PlainText<'a> {
     fn of(bytes: &'a [u8], ansi: Ansi) -> Self {
-        let stripped = match ansi {
-            Ansi::Keep => Cow::Borrowed(bytes),
-            Ansi::Remove => Strip::whole(bytes),
-        };
-        match stripped {
-            Cow::Borrowed(_) => Self {
+        if ansi == Ansi::Keep || !Frame::is_needed(bytes) {
+            return Self {
                 bytes,
-                left: None,
+                frame: None,
                 text: String::from_utf8_lossy(bytes),
-            },
-            Cow::Owned(left) => Self {
-                bytes,
-                text: Cow::Owned(String::from_utf8_lossy(&left).into_owned()),
-                left: Some(left),
-            },
+            };
+        }
+        let frame = Frame::of(bytes);
+        Self {
+            bytes,
+            text: Cow::Owned(String::from_utf8_lossy(frame.left()).into_owned()),
+            frame: Some(frame),
         }
     }
 
@@ -116,9 +114,9 @@ impl<'a> Mended<'a> {
     }
 
     fn bytes_before(&self, border: usize) -> usize {
-        match &self.left {
+        match &self.frame {
             None => text::bytes_behind(self.bytes, border),
-            Some(left) => Strip::bytes_behind(self.bytes, text::bytes_behind(left, border)),
+            Some(frame) => frame.bytes_behind(text::bytes_behind(frame.left(), border)),
         }
     }
 }

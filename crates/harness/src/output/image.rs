@@ -8,7 +8,7 @@ use super::ImageFormat;
 
 /// An image as models take it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Image {
+pub(crate) struct Image {
     /// Its format, from its own first bytes.
     pub format: ImageFormat,
     /// Its size in bytes.

@@ -3,11 +3,11 @@
 use super::text;
 
 /// How many bytes at the beginning decide.
-pub const SNIFFED_BYTES: usize = 4096;
+pub(crate) const SNIFFED_BYTES: usize = 4096;
 
 /// What a stream consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Text, or something that can be shown as such.
     Text,
     /// An image that a model can look at.
@@ -18,7 +18,7 @@ pub enum Kind {
 
 /// The image formats that models take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ImageFormat {
+pub(crate) enum ImageFormat {
     /// PNG
     Png,
     /// JPEG
@@ -31,7 +31,7 @@ pub enum ImageFormat {
 
 impl ImageFormat {
     /// Its media type.
-    pub fn media_type(self) -> &'static str {
+    pub(crate) fn media_type(self) -> &'static str {
         match self {
             Self::Png => "image/png",
             Self::Jpeg => "image/jpeg",
@@ -41,7 +41,7 @@ impl ImageFormat {
     }
 
     /// The format of an image that begins like this.
-    pub fn of(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let is = |at: usize, magic: &[u8]| {
             let rest = bytes.get(at..).unwrap_or_default();
             rest.starts_with(magic)
@@ -62,17 +62,20 @@ impl ImageFormat {
 
 /// Data that is neither text nor an image to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BinaryKind {
+pub(crate) struct BinaryKind {
     /// What it is, for a person.
     pub name: &'static str,
     /// Its media type.
     pub media_type: &'static str,
 }
 
-const UNKNOWN: BinaryKind = BinaryKind {
-    name: "data",
-    media_type: "application/octet-stream",
-};
+impl BinaryKind {
+    /// Data of which nothing more is known.
+    pub(crate) const UNKNOWN: Self = Self {
+        name: "data",
+        media_type: "application/octet-stream",
+    };
+}
 
 /// Where a kind of file has which bytes.
 #[rustfmt::skip]
@@ -109,7 +112,7 @@ const MAGIC: &[(usize, &[u8], &str, &str)] = &[
 
 impl Kind {
     /// The kind of what begins like this.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
         let first = &bytes[..bytes.len().min(SNIFFED_BYTES)];
         if let Some(format) = ImageFormat::of(first) {
             return Self::Image(format);
@@ -122,7 +125,7 @@ impl Kind {
             rest.starts_with(magic)
         });
         Self::Binary(
-            known.map_or(UNKNOWN, |(_, _, name, media_type)| BinaryKind {
+            known.map_or(BinaryKind::UNKNOWN, |(_, _, name, media_type)| BinaryKind {
                 name,
                 media_type,
             }),

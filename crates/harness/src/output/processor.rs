@@ -18,6 +18,7 @@ pub trait OutputProcessor: Send + Sync {
 
 /// The fields of replies that hold what a command printed, in themselves or in a `text` below.
 const PRINTED: &[&str] = &[
+    "body",
     "stdout",
     "stderr",
     "output",

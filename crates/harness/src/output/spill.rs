@@ -1,32 +1,50 @@
-//! The file that the whole output of a command goes to when it is too long for a reply.
+//! The file that the whole output of a command goes to when a reply cannot hold it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::Outputs;
 
 /// Where such files are kept, and how large one may get.
 #[derive(Debug, Clone)]
-pub struct SpillPlace {
-    /// The folder. It is outside the workspace, and goes with the session.
-    pub folder: PathBuf,
+pub struct SpillOptions {
+    /// The folder. It is outside the workspace.
+    pub outputs: Arc<Outputs>,
     /// The most bytes of one file.
     pub cap: u64,
+}
+
+impl SpillOptions {
+    /// Keeps a text that is there already.
+    pub(crate) fn keep(&self, name: &str, text: &str) -> io::Result<OutputFile> {
+        Ok(Spill::start(self, name, text.as_bytes())?.written)
+    }
+}
+
+/// A file with the output of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether the output went on after the file was full.
+    pub is_cut: bool,
 }
 
 /// A file that is made when output gets long.
 #[derive(Debug)]
 pub(super) struct Spill {
-    path: PathBuf,
+    written: OutputFile,
     file: File,
     room: u64,
 }
 
 impl Spill {
     /// Starts a file with what has come so far.
-    pub(super) fn start(place: &SpillPlace, name: &str, so_far: &[u8]) -> io::Result<Self> {
-        make_folder(&place.folder)?;
-        let path = place.folder.join(format!("{name}.txt"));
+    pub(super) fn start(options: &SpillOptions, name: &str, so_far: &[u8]) -> io::Result<Self> {
+        let path = options.outputs.folder()?.join(format!("{name}.txt"));
         let file = OpenOptions::new()
             .write(true)
             .create(true)
@@ -34,9 +52,12 @@ impl Spill {
             .mode(0o600)
             .open(&path)?;
         let mut spill = Self {
-            path,
+            written: OutputFile {
+                path,
+                is_cut: false,
+            },
             file,
-            room: place.cap,
+            room: options.cap,
         };
         spill.push(so_far)?;
         Ok(spill)
@@ -49,30 +70,12 @@ impl Spill {
             .min(bytes.len());
         self.file.write_all(&bytes[..fits])?;
         self.room -= fits as u64;
+        self.written.is_cut |= fits < bytes.len();
         Ok(())
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    /// What has been written.
+    pub(super) fn written(&self) -> &OutputFile {
+        &self.written
     }
-}
-
-/// Makes a session's folder. The one that it is in, where those of other sessions are too, can be
-/// entered and not listed: what commands of one session may read here is what they were told of.
-fn make_folder(folder: &Path) -> io::Result<()> {
-    if let Some(parent) = folder.parent()
-        && !parent.exists()
-    {
-        if let Some(above) = parent.parent() {
-            std::fs::create_dir_all(above)?;
-        }
-        match std::fs::DirBuilder::new().mode(0o311).create(parent) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-    }
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o711)
-        .create(folder)
 }

@@ -1,9 +1,9 @@
 //! Everything that a command prints, taken in as it comes.
 
-use std::path::PathBuf;
+use std::io;
 
 use super::spill::Spill;
-use super::{HeadTail, SpillPlace};
+use super::{HeadTail, Kind, OutputFile, SpillOptions};
 
 /// Which of the two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -32,7 +32,7 @@ pub struct TranscriptLimits {
     /// Output longer than this goes to a file too.
     pub spill_after: usize,
     /// Where; nowhere if absent.
-    pub spill: Option<SpillPlace>,
+    pub spill: Option<SpillOptions>,
 }
 
 /// A transcript that is being written.
@@ -57,8 +57,8 @@ pub struct Captured {
     pub stderr: HeadTail,
     /// Both, in the order they came.
     pub both: HeadTail,
-    /// The file that holds the whole, if it was long.
-    pub file: Option<PathBuf>,
+    /// The file that holds the whole, if a reply cannot.
+    pub file: Option<OutputFile>,
 }
 
 impl Transcript {
@@ -112,38 +112,56 @@ impl Transcript {
             both: self.both().clone(),
             stdout: self.stdout.clone(),
             stderr: self.stderr.clone(),
-            file: self.spill.as_ref().map(|spill| spill.path().to_path_buf()),
+            file: self.file(),
         }
     }
 
-    /// Ends the transcript.
-    pub fn finish(self) -> Captured {
+    /// The file with the whole of it, as far as there is one.
+    pub fn file(&self) -> Option<OutputFile> {
+        self.spill.as_ref().map(|spill| spill.written().clone())
+    }
+
+    /// Ends the transcript. What no reply can show is in a file however short it is.
+    pub fn finish(mut self) -> Captured {
+        let is_data = |stream: &HeadTail| matches!(Kind::of(stream.head()), Kind::Binary(_));
+        if self.spill.is_none() && (is_data(&self.stdout) || is_data(&self.stderr)) {
+            self.start_spill(&[]);
+        }
         Captured {
             both: self.both().clone(),
+            file: self.file(),
             stdout: self.stdout,
             stderr: self.stderr,
-            file: self.spill.map(|spill| spill.path().to_path_buf()),
         }
     }
 
-    /// Keeps the file going. A disk that is full costs the file, never the command: the reply then
-    /// names no file.
+    /// Keeps the file going.
     fn spill(&mut self, bytes: &[u8]) {
-        if self.spill_failed {
-            return;
+        if let Some(spill) = &mut self.spill {
+            let pushed = spill.push(bytes);
+            self.unless_failed(&pushed);
+        } else if self.total() + bytes.len() as u64 > self.limits.spill_after as u64 {
+            self.start_spill(bytes);
         }
-        let long = self.total() + bytes.len() as u64 > self.limits.spill_after as u64;
-        let result = if let Some(spill) = &mut self.spill {
-            spill.push(bytes)
-        } else if let Some(place) = self.limits.spill.as_ref().filter(|_| long) {
-            let so_far = [self.both().head(), &self.both().tail(), bytes].concat();
-            Spill::start(place, &self.name, &so_far).map(|spill| self.spill = Some(spill))
-        } else {
-            Ok(())
+    }
+
+    /// Starts the file with all that has come and what comes now.
+    fn start_spill(&mut self, bytes: &[u8]) {
+        let place = self.limits.spill.as_ref();
+        let Some(place) = place.filter(|_| !self.spill_failed) else {
+            return;
         };
+        let so_far = [self.both().head(), &self.both().tail(), bytes].concat();
+        let started = Spill::start(place, &self.name, &so_far);
+        let started = started.map(|spill| self.spill = Some(spill));
+        self.unless_failed(&started);
+    }
+
+    /// A disk that is full costs the file, never the command: the reply then names no file.
+    fn unless_failed(&mut self, result: &io::Result<()>) {
         if result.is_err() {
             if let Some(spill) = self.spill.take() {
-                let _ = std::fs::remove_file(spill.path());
+                let _ = std::fs::remove_file(&spill.written().path);
             }
             self.spill_failed = true;
         }
@@ -152,14 +170,25 @@ impl Transcript {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
     use super::*;
+    use crate::output::{Outputs, Retention};
 
     fn limits(folder: &std::path::Path) -> TranscriptLimits {
         TranscriptLimits {
             buffer_bytes: 64,
             spill_after: 10,
-            spill: Some(SpillPlace {
-                folder: folder.to_path_buf(),
+            spill: Some(SpillOptions {
+                outputs: Arc::new(Outputs::new(
+                    folder.join("out"),
+                    folder.join("register"),
+                    Retention {
+                        age: Duration::from_hours(1),
+                        bytes: 1 << 20,
+                    },
+                )),
                 cap: 20,
             }),
         }
@@ -188,7 +217,18 @@ mod tests {
         let captured = transcript.finish();
         assert_eq!(captured.stdout.head(), b"12345678901234567");
         assert_eq!(captured.stderr.head(), b"abcdefg");
-        let file = std::fs::read_to_string(captured.file.unwrap()).unwrap();
-        assert_eq!(file, "12345abcdefg67890123");
+        let file = captured.file.unwrap();
+        let text = std::fs::read_to_string(file.path).unwrap();
+        assert_eq!((&*text, file.is_cut), ("12345abcdefg67890123", true));
+    }
+
+    #[test]
+    fn what_cannot_be_shown_is_in_the_file_however_short() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut transcript = Transcript::new("a", limits(folder.path()));
+        transcript.push(Stream::Stdout, b"\x1f\x8b\x08\0\0");
+        let file = transcript.finish().file.unwrap();
+        assert_eq!(std::fs::read(file.path).unwrap(), b"\x1f\x8b\x08\0\0");
+        assert!(!file.is_cut);
     }
 }

@@ -12,11 +12,11 @@ use super::draft::{Draft, Edit, Original, Placed, draft};
 use super::error::PatchError;
 use super::folder::{Folder, read_bounded, stamp};
 use super::journal::Journal;
+use super::location::{Atlas, FileLocation, LastLink};
 use super::parse::parse;
-use super::place::{Atlas, LastLink, Place};
 use super::swap::{self, Errand, Recovered};
 use crate::audit::{CallId, SessionId};
-use crate::owner::Owner;
+use crate::file_user::FileUser;
 
 /// A patch that has been read, and whose paths have been found. Nothing has been judged.
 #[derive(Debug)]
@@ -45,15 +45,15 @@ pub(crate) fn locate(text: &str, most_bytes: u64, atlas: &Atlas) -> Result<Locat
             .paths()
             .into_iter()
             .zip(links)
-            .map(|(path, link)| atlas.place(path, link))
+            .map(|(path, link)| atlas.location(path, link))
             .collect::<Result<Vec<_>, _>>()?;
         Ok((change, places))
     });
     let changes: Vec<Placed> = changes.collect::<Result<_, PatchError>>()?;
     let places = changes.iter().flat_map(|(_, places)| places);
-    let guarded = places.filter(|place| atlas.is_guarded(place));
+    let guarded = places.filter(|location| atlas.is_guarded(location));
     Ok(Located {
-        guarded: guarded.map(|place| place.known.clone()).collect(),
+        guarded: guarded.map(|location| location.known.clone()).collect(),
         changes,
     })
 }
@@ -63,7 +63,7 @@ impl Located {
     pub(crate) fn action(&self) -> ApplyPatch {
         let mut seen = HashSet::new();
         let places = self.changes.iter().flat_map(|(_, places)| places);
-        let writes = places.map(|place| &place.known);
+        let writes = places.map(|location| &location.known);
         ApplyPatch {
             writes: writes.filter(|path| seen.insert(*path)).cloned().collect(),
             guarded: self.guarded.clone(),
@@ -77,7 +77,7 @@ pub(crate) struct Workplace {
     /// Where journals are kept.
     pub(crate) journals: PathBuf,
     /// The user that fenced commands run as.
-    pub(crate) owner: Owner,
+    pub(crate) owner: FileUser,
     /// How large a file may be.
     pub(crate) most_file_bytes: u64,
     /// The call, for the journal.
@@ -113,7 +113,7 @@ pub(crate) enum ChangeKind {
 impl FileChange {
     fn of(edit: &Edit) -> Self {
         Self {
-            path: edit.place.spelled.clone(),
+            path: edit.location.spelled.clone(),
             kind: match (&edit.before, &edit.after) {
                 (None, _) => ChangeKind::Add,
                 (Some(_), None) => ChangeKind::Delete,
@@ -183,7 +183,7 @@ pub(super) fn write(
     most_file_bytes: u64,
     journal: &mut Journal,
 ) -> Result<Applied, PatchError> {
-    let Draft { edits, notes } = draft(changes, &mut |place| read(place, most_file_bytes))?;
+    let Draft { edits, notes } = draft(changes, &mut |location| read(location, most_file_bytes))?;
     let plan = swap::plan(errand, &edits)?;
     swap::carry_out(&plan, &edits, journal)?;
     let mut applied = Applied {
@@ -201,18 +201,18 @@ pub(super) fn write(
 }
 
 /// Reads what is at a place.
-pub(super) fn read(place: &Place, most: u64) -> Result<Option<Original>, PatchError> {
+pub(super) fn read(location: &FileLocation, most: u64) -> Result<Option<Original>, PatchError> {
     let failed = |reason| PatchError::Io {
-        path: place.spelled.clone(),
+        path: location.spelled.clone(),
         what: "opened",
         reason,
     };
-    let folder = match Folder::open(&place.root, &place.folder) {
+    let folder = match Folder::open(&location.root, &location.folder) {
         Ok(folder) => folder,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
     };
-    let Some(found) = folder.look(&place.name).map_err(failed)? else {
+    let Some(found) = folder.look(&location.name).map_err(failed)? else {
         return Ok(None);
     };
     let original = |found: &rustix::fs::Stat, content, is_link| Original {
@@ -226,21 +226,21 @@ pub(super) fn read(place: &Place, most: u64) -> Result<Option<Original>, PatchEr
         FileType::RegularFile => {}
         _ => {
             return Err(PatchError::NotAFile {
-                path: place.spelled.clone(),
+                path: location.spelled.clone(),
             });
         }
     }
-    let file = folder.open_file(&place.name).map_err(failed)?;
+    let file = folder.open_file(&location.name).map_err(failed)?;
     let found = rustix::fs::fstat(&file).map_err(|error| failed(error.into()))?;
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
         return Err(PatchError::NotAFile {
-            path: place.spelled.clone(),
+            path: location.spelled.clone(),
         });
     }
     match read_bounded(&file, most).map_err(failed)? {
         Some(content) => Ok(Some(original(&found, content, false))),
         None => Err(PatchError::TooLarge {
-            path: place.spelled.clone(),
+            path: location.spelled.clone(),
             most,
         }),
     }

@@ -9,7 +9,7 @@ use super::amend::amend;
 use super::change::{Change, Hunk};
 use super::error::{HunkFailure, PatchError};
 use super::fit::Looseness;
-use super::place::Place;
+use super::location::FileLocation;
 
 /// A file as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(super) struct Content {
 /// A file that changes.
 #[derive(Debug)]
 pub(super) struct Edit {
-    pub(super) place: Place,
+    pub(super) location: FileLocation,
     pub(super) before: Option<Original>,
     pub(super) after: Option<Content>,
     pub(super) moved_from: Option<String>,
@@ -55,12 +55,12 @@ pub(super) struct Draft {
 }
 
 /// A change with the places of its paths.
-pub(super) type Placed = (Change, Vec<Place>);
+pub(super) type Placed = (Change, Vec<FileLocation>);
 
 /// Works out what a patch makes of the files that `read` finds.
 pub(super) fn draft(
     patch: Vec<Placed>,
-    read: &mut dyn FnMut(&Place) -> Result<Option<Original>, PatchError>,
+    read: &mut dyn FnMut(&FileLocation) -> Result<Option<Original>, PatchError>,
 ) -> Result<Draft, PatchError> {
     let mut sheets = Sheets {
         read,
@@ -91,7 +91,7 @@ impl Edit {
 }
 
 struct Sheets<'r> {
-    read: &'r mut dyn FnMut(&Place) -> Result<Option<Original>, PatchError>,
+    read: &'r mut dyn FnMut(&FileLocation) -> Result<Option<Original>, PatchError>,
     all: Vec<Edit>,
     by_path: HashMap<PathBuf, usize>,
     notes: Vec<String>,
@@ -99,18 +99,18 @@ struct Sheets<'r> {
 
 impl Sheets<'_> {
     /// The sheet of a place, begun with what is there.
-    fn sheet(&mut self, place: &Place) -> Result<&mut Edit, PatchError> {
-        let path = place.path();
+    fn sheet(&mut self, location: &FileLocation) -> Result<&mut Edit, PatchError> {
+        let path = location.path();
         if let Some(index) = self.by_path.get(&path) {
             return Ok(&mut self.all[*index]);
         }
-        let before = (self.read)(place)?;
+        let before = (self.read)(location)?;
         let after = before.as_ref().map(|original| Content {
             bytes: original.content.clone(),
             mode: original.mode,
         });
         let edit = Edit {
-            place: place.clone(),
+            location: location.clone(),
             before,
             after,
             moved_from: None,
@@ -121,10 +121,10 @@ impl Sheets<'_> {
         Ok(&mut self.all[index])
     }
 
-    fn take(&mut self, change: Change, places: Vec<Place>) -> Result<(), PatchError> {
+    fn take(&mut self, change: Change, places: Vec<FileLocation>) -> Result<(), PatchError> {
         let mut places = places.into_iter();
         let (first, second) = (places.next(), places.next());
-        let Some(place) = first else {
+        let Some(location) = first else {
             return Ok(());
         };
         match change {
@@ -139,7 +139,7 @@ impl Sheets<'_> {
                     0o644
                 };
                 self.put(
-                    &place,
+                    &location,
                     Content {
                         bytes: content,
                         mode,
@@ -148,28 +148,29 @@ impl Sheets<'_> {
                 .map(|_| ())
             }
             Change::Delete { hunks, .. } => {
-                let content = self.content(&place, DeletesLinks::Yes)?;
-                if !hunks.is_empty() && !self.amended(&place, &content.bytes, &hunks)?.is_empty() {
+                let content = self.content(&location, DeletesLinks::Yes)?;
+                if !hunks.is_empty() && !self.amended(&location, &content.bytes, &hunks)?.is_empty()
+                {
                     return Err(PatchError::NotAll {
-                        path: place.spelled,
+                        path: location.spelled,
                     });
                 }
-                self.sheet(&place)?.after = None;
+                self.sheet(&location)?.after = None;
                 Ok(())
             }
             Change::Update {
                 hunks, executable, ..
             } => {
-                let old = self.content(&place, DeletesLinks::No)?;
+                let old = self.content(&location, DeletesLinks::No)?;
                 let content = Content {
-                    bytes: self.amended(&place, &old.bytes, &hunks)?,
+                    bytes: self.amended(&location, &old.bytes, &hunks)?,
                     mode: with_executable(old.mode, executable),
                 };
-                match second.filter(|to| to.path() != place.path()) {
-                    None => self.sheet(&place)?.after = Some(content),
+                match second.filter(|to| to.path() != location.path()) {
+                    None => self.sheet(&location)?.after = Some(content),
                     Some(to) => {
-                        self.sheet(&place)?.after = None;
-                        self.put(&to, content)?.moved_from = Some(place.spelled);
+                        self.sheet(&location)?.after = None;
+                        self.put(&to, content)?.moved_from = Some(location.spelled);
                     }
                 }
                 Ok(())
@@ -178,40 +179,44 @@ impl Sheets<'_> {
     }
 
     /// Puts a file where none is.
-    fn put(&mut self, place: &Place, content: Content) -> Result<&mut Edit, PatchError> {
-        let sheet = self.sheet(place)?;
+    fn put(&mut self, location: &FileLocation, content: Content) -> Result<&mut Edit, PatchError> {
+        let sheet = self.sheet(location)?;
         if sheet.after.is_some() {
             return Err(PatchError::Exists {
-                path: place.spelled.clone(),
+                path: location.spelled.clone(),
             });
         }
         sheet.after = Some(content);
         Ok(sheet)
     }
 
-    fn content(&mut self, place: &Place, links: DeletesLinks) -> Result<Content, PatchError> {
-        let sheet = self.sheet(place)?;
+    fn content(
+        &mut self,
+        location: &FileLocation,
+        links: DeletesLinks,
+    ) -> Result<Content, PatchError> {
+        let sheet = self.sheet(location)?;
         let is_link = sheet.before.as_ref().is_some_and(|before| before.is_link);
         match &sheet.after {
             Some(_) if is_link && links == DeletesLinks::No => Err(PatchError::NotAFile {
-                path: place.spelled.clone(),
+                path: location.spelled.clone(),
             }),
             Some(content) => Ok(content.clone()),
             None => Err(PatchError::Missing {
-                path: place.spelled.clone(),
+                path: location.spelled.clone(),
             }),
         }
     }
 
     fn amended(
         &mut self,
-        place: &Place,
+        location: &FileLocation,
         old: &[u8],
         hunks: &[Hunk],
     ) -> Result<Vec<u8>, PatchError> {
         let amended = amend(old, hunks).map_err(|misfit| {
             PatchError::Hunk(Box::new(HunkFailure {
-                path: place.spelled.clone(),
+                path: location.spelled.clone(),
                 hunk: misfit.hunk,
                 of: hunks.len(),
                 expected: misfit.expected,
@@ -226,7 +231,7 @@ impl Sheets<'_> {
             Looseness::Lookalikes => Some("indentation, and quotes and dashes that look alike"),
         };
         if let Some(ignoring) = ignoring {
-            let path = &place.spelled;
+            let path = &location.spelled;
             self.notes
                 .push(format!("`{path}`: a hunk fitted only without {ignoring}"));
         }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::draft::Stamp;
 use super::step::step;
 use crate::audit::{CallId, SessionId};
-use crate::owner::Owner;
+use crate::file_user::FileUser;
 
 /// What a patch is about to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub(super) struct Plan {
     /// Its session.
     pub(super) session: SessionId,
     /// As whom.
-    pub(super) owner: Option<Owner>,
+    pub(super) owner: Option<FileUser>,
     /// Folders that are made, outermost first.
     pub(super) folders: Vec<NewFolder>,
     /// Files that change.

@@ -16,8 +16,8 @@ mod error;
 mod fit;
 mod folder;
 mod journal;
+mod location;
 mod parse;
-mod place;
 mod step;
 mod swap;
 mod text;
@@ -30,5 +30,5 @@ pub(crate) use apply::{
     Applied, ChangeKind, FileChange, Located, Workplace, apply, locate, recover,
 };
 pub use error::{HunkFailure, PatchError};
-pub(crate) use place::Atlas;
+pub(crate) use location::Atlas;
 pub(crate) use swap::{Became, Recovered};

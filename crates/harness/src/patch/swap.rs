@@ -14,14 +14,14 @@ use super::error::PatchError;
 use super::folder::{Folder, stamp};
 use super::journal::{self, Journal, Move, MoveKind, NewFolder, Plan, os_name};
 use crate::audit::{CallId, SessionId};
-use crate::owner::Owner;
+use crate::file_user::FileUser;
 
 /// Who changes files, on whose behalf.
 #[derive(Debug, Clone)]
 pub(super) struct Errand {
     pub(super) call: CallId,
     pub(super) session: SessionId,
-    pub(super) owner: Option<Owner>,
+    pub(super) owner: Option<FileUser>,
     /// Distinguishes the names that it makes.
     pub(super) id: String,
 }
@@ -31,18 +31,18 @@ pub(super) fn plan(errand: Errand, edits: &[Edit]) -> Result<Plan, PatchError> {
     let mut folders = Missing::default();
     let mut moves = Vec::new();
     for (index, edit) in edits.iter().enumerate() {
-        let place = &edit.place;
+        let location = &edit.location;
         let failed = |what| {
-            let path = place.spelled.clone();
+            let path = location.spelled.clone();
             move |reason| PatchError::Io { path, what, reason }
         };
         folders
-            .on_the_way(&place.root, &place.folder)
+            .on_the_way(&location.root, &location.folder)
             .map_err(failed("placed"))?;
         moves.push(Move {
-            root: place.root.clone(),
-            folder: place.folder.clone(),
-            name: os_name(&place.name).map_err(failed("named"))?,
+            root: location.root.clone(),
+            folder: location.folder.clone(),
+            name: os_name(&location.name).map_err(failed("named"))?,
             kind: match (&edit.before, &edit.after) {
                 (None, _) => MoveKind::Add,
                 (Some(_), None) => MoveKind::Delete,
@@ -142,7 +142,7 @@ fn exchange(
 }
 
 fn failed(edit: &Edit, what: &'static str) -> impl FnOnce(io::Error) -> PatchError {
-    let path = edit.place.spelled.clone();
+    let path = edit.location.spelled.clone();
     move |reason| PatchError::Io { path, what, reason }
 }
 
@@ -181,7 +181,7 @@ fn make_ready(step: &Move, edit: &Edit) -> io::Result<Option<Stamp>> {
 fn exchange_one(step: &Move, edit: &Edit) -> Result<(), PatchError> {
     let folder = step.open().map_err(failed(edit, "found"))?;
     let changed = || PatchError::Changed {
-        path: edit.place.spelled.clone(),
+        path: edit.location.spelled.clone(),
     };
     let same_as_read = || -> Result<bool, PatchError> {
         let aside = folder.look(step.aside()).map_err(failed(edit, "found"))?;

@@ -1,6 +1,5 @@
 //! How a kept command stands, and how it ended.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use ringfence_jail::LeftRunning;
@@ -8,8 +7,9 @@ use ringfence_jail::LeftRunning;
 use super::TaskId;
 use crate::engine::Findings;
 use crate::execution::Ending;
+use crate::output::OutputFile;
 
-/// How a kept command stands, in spec 4's words.
+/// How a kept command stands, as models are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
@@ -35,7 +35,7 @@ pub(crate) struct End {
     /// What was found out about it.
     pub(crate) findings: Findings,
     /// The file with its whole output, if that was long.
-    pub(crate) file: Option<PathBuf>,
+    pub(crate) file: Option<OutputFile>,
     /// What it left running, and the task that keeps it.
     pub(crate) left_running: Vec<LeftRunning>,
     /// The task.

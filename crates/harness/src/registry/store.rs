@@ -1,54 +1,20 @@
 //! All commands that live on between calls, by their ids.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::{Attended, End, State};
+use super::{End, KeptCommand, ProcessId, State, TaskId};
 use crate::error::CallError;
-
-/// The id of a session, chosen by the caller or given out.
-#[derive(
-    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
-)]
-#[serde(transparent)]
-pub struct ProcessId(pub String);
-
-/// The id of a background task.
-#[derive(
-    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
-)]
-#[serde(transparent)]
-pub struct TaskId(pub String);
-
-impl TaskId {
-    /// An id that nothing has.
-    pub(crate) fn random() -> Self {
-        Self(crate::identifier::random("task"))
-    }
-}
-
-impl fmt::Display for ProcessId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Display for TaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// How many there may be.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RegistryLimits {
-    /// Sessions at once.
-    pub(crate) sessions: usize,
-    /// Sessions from which on the caller is warned.
+    /// Processes at once.
+    pub(crate) processes: usize,
+    /// Processes from which on the caller is warned.
     pub(crate) warn_at: usize,
-    /// Sessions, last used, that never give way.
+    /// Processes, last used, that never give way.
     pub(crate) recent: usize,
     /// Background tasks that run at once.
     pub(crate) tasks: usize,
@@ -67,7 +33,7 @@ pub(crate) struct Registry {
 
 #[derive(Debug, Default)]
 struct Book {
-    sessions: BTreeMap<ProcessId, Session>,
+    processes: BTreeMap<ProcessId, ProcessEntry>,
     reserved: BTreeSet<ProcessId>,
     tasks: BTreeMap<TaskId, Task>,
     /// What became of ids that are no more, newest last.
@@ -78,16 +44,16 @@ struct Book {
 }
 
 #[derive(Debug)]
-struct Session {
+struct ProcessEntry {
     /// Calls that use it hold a clone, made under the lock: nobody does if this is the only one.
-    attended: Arc<Attended>,
+    kept: Arc<KeptCommand>,
     last_used: u64,
     label: Label,
 }
 
 #[derive(Debug)]
 struct Task {
-    attended: Arc<Attended>,
+    kept: Arc<KeptCommand>,
     label: Label,
     /// When it was first seen to have ended.
     ended: Option<Instant>,
@@ -129,7 +95,7 @@ pub(crate) struct Listed {
     pub(crate) exit_code: Option<i32>,
 }
 
-/// An id that is taken, for a session that is about to start.
+/// An id that is taken, for a process that is about to start.
 #[derive(Debug)]
 pub(crate) struct Reserved<'a> {
     registry: &'a Registry,
@@ -144,7 +110,7 @@ impl Registry {
         }
     }
 
-    /// Takes an id for a session: the one that the caller wants, or a free one.
+    /// Takes an id for a process: the one that the caller wants, or a free one.
     pub(crate) fn reserve(&self, wanted: Option<ProcessId>) -> Result<Reserved<'_>, CallError> {
         let mut book = self.book();
         let id = match wanted {
@@ -156,14 +122,14 @@ impl Registry {
         Ok(Reserved { registry: self, id })
     }
 
-    /// The session of an id. It gives way to no other while this is held.
-    pub(crate) fn session(&self, id: &ProcessId) -> Result<Arc<Attended>, CallError> {
+    /// The process of an id. It gives way to no other while this is held.
+    pub(crate) fn process(&self, id: &ProcessId) -> Result<Arc<KeptCommand>, CallError> {
         let mut book = self.book();
         book.uses += 1;
         let uses = book.uses;
-        if let Some(session) = book.sessions.get_mut(id) {
-            session.last_used = uses;
-            return Ok(Arc::clone(&session.attended));
+        if let Some(process) = book.processes.get_mut(id) {
+            process.last_used = uses;
+            return Ok(Arc::clone(&process.kept));
         }
         let gone = book.gone.iter().rev().find(|(gone, _)| gone == id);
         Err(match gone {
@@ -173,19 +139,19 @@ impl Registry {
             },
             Some((_, Gone::GaveWay)) => CallError::ProcessGaveWay {
                 id: id.clone(),
-                most: self.limits.sessions,
+                most: self.limits.processes,
             },
             None => CallError::NoSuchProcess {
                 id: id.clone(),
-                known: book.sessions.keys().map(|id| id.0.clone()).collect(),
+                known: book.processes.keys().map(|id| id.0.clone()).collect(),
             },
         })
     }
 
-    /// Forgets a session whose end has been reported.
+    /// Forgets a process whose end has been reported.
     pub(crate) fn forget(&self, id: &ProcessId, end: &End) {
         let mut book = self.book();
-        book.sessions.remove(id);
+        book.processes.remove(id);
         book.bury(
             id.clone(),
             Gone::Reported {
@@ -194,13 +160,13 @@ impl Registry {
         );
     }
 
-    /// A word of warning if there are many sessions.
+    /// A word of warning if there are many processes.
     pub(crate) fn warning(&self) -> Option<String> {
-        let count = self.book().sessions.len();
+        let count = self.book().processes.len();
         (count >= self.limits.warn_at).then(|| {
             format!(
                 "{count} of at most {} processes are open; end those that you no longer need",
-                self.limits.sessions
+                self.limits.processes
             )
         })
     }
@@ -214,11 +180,11 @@ impl Registry {
     pub(crate) fn add_task(
         &self,
         id: TaskId,
-        attended: Attended,
+        kept: KeptCommand,
         command: String,
     ) -> Result<(), CallError> {
         let task = Task {
-            attended: Arc::new(attended),
+            kept: Arc::new(kept),
             label: Label::new(command),
             ended: None,
         };
@@ -235,19 +201,19 @@ impl Registry {
         task.map_or_else(String::new, |task| task.label.command.clone())
     }
 
-    /// What a session runs.
-    pub(crate) fn session_command(&self, id: &ProcessId) -> String {
+    /// What a process runs.
+    pub(crate) fn process_command(&self, id: &ProcessId) -> String {
         let book = self.book();
-        let session = book.sessions.get(id);
-        session.map_or_else(String::new, |session| session.label.command.clone())
+        let process = book.processes.get(id);
+        process.map_or_else(String::new, |process| process.label.command.clone())
     }
 
     /// The task of an id.
-    pub(crate) fn task(&self, id: &TaskId) -> Result<Arc<Attended>, CallError> {
+    pub(crate) fn task(&self, id: &TaskId) -> Result<Arc<KeptCommand>, CallError> {
         let mut book = self.book();
         book.tidy(&self.limits);
         match book.tasks.get(id) {
-            Some(task) => Ok(Arc::clone(&task.attended)),
+            Some(task) => Ok(Arc::clone(&task.kept)),
             None => Err(CallError::NoSuchTask {
                 id: id.clone(),
                 known: book.tasks.keys().map(|id| id.0.clone()).collect(),
@@ -261,16 +227,16 @@ impl Registry {
         book.tidy(&self.limits);
         book.tasks
             .iter()
-            .map(|(id, task)| task.label.listed(id.0.clone(), &task.attended))
+            .map(|(id, task)| task.label.listed(id.0.clone(), &task.kept))
             .collect()
     }
 
-    /// The sessions.
-    pub(crate) fn sessions(&self) -> Vec<Listed> {
+    /// The processes.
+    pub(crate) fn processes(&self) -> Vec<Listed> {
         self.book()
-            .sessions
+            .processes
             .iter()
-            .map(|(id, session)| session.label.listed(id.0.clone(), &session.attended))
+            .map(|(id, process)| process.label.listed(id.0.clone(), &process.kept))
             .collect()
     }
 
@@ -285,36 +251,36 @@ impl Reserved<'_> {
         &self.id
     }
 
-    /// Keeps the session under its id. If there are too many, another gives way and is ended.
+    /// Keeps the process under its id. If there are too many, another gives way and is ended.
     pub(crate) fn keep(
         self,
-        attended: Attended,
+        kept: KeptCommand,
         command: String,
-    ) -> Result<Arc<Attended>, CallError> {
+    ) -> Result<Arc<KeptCommand>, CallError> {
         let limits = self.registry.limits;
         let mut book = self.registry.book();
         // It ends when the lock is free again.
         let mut given_way = None;
-        if book.sessions.len() >= limits.sessions {
+        if book.processes.len() >= limits.processes {
             let Some(id) = book.gives_way(limits.recent) else {
                 return Err(CallError::TooManyProcesses {
-                    most: limits.sessions,
+                    most: limits.processes,
                 });
             };
-            given_way = book.sessions.remove(&id);
+            given_way = book.processes.remove(&id);
             book.bury(id, Gone::GaveWay);
         }
         book.uses += 1;
-        let attended = Arc::new(attended);
-        let session = Session {
-            attended: Arc::clone(&attended),
+        let kept = Arc::new(kept);
+        let process = ProcessEntry {
+            kept: Arc::clone(&kept),
             last_used: book.uses,
             label: Label::new(command),
         };
-        book.sessions.insert(self.id.clone(), session);
+        book.processes.insert(self.id.clone(), process);
         drop(book);
         drop(given_way);
-        Ok(attended)
+        Ok(kept)
     }
 }
 
@@ -326,7 +292,7 @@ impl Drop for Reserved<'_> {
 
 impl Book {
     fn is_taken(&self, id: &ProcessId) -> bool {
-        self.sessions.contains_key(id) || self.reserved.contains(id)
+        self.processes.contains_key(id) || self.reserved.contains(id)
     }
 
     fn free_id(&mut self) -> ProcessId {
@@ -340,16 +306,16 @@ impl Book {
         }
     }
 
-    /// Which session gives way to a new one: of those that no call holds and that are not among
+    /// Which process gives way to a new one: of those that no call holds and that are not among
     /// the last used, one that has ended, or else the one that was not used for longest.
     fn gives_way(&self, recent: usize) -> Option<ProcessId> {
-        let mut by_use: Vec<_> = self.sessions.iter().collect();
-        by_use.sort_by_key(|(_, session)| session.last_used);
+        let mut by_use: Vec<_> = self.processes.iter().collect();
+        by_use.sort_by_key(|(_, process)| process.last_used);
         by_use.truncate(by_use.len().saturating_sub(recent));
-        by_use.retain(|(_, session)| Arc::strong_count(&session.attended) == 1);
+        by_use.retain(|(_, process)| Arc::strong_count(&process.kept) == 1);
         by_use
             .iter()
-            .find(|(_, session)| session.attended.state() != State::Running)
+            .find(|(_, process)| process.kept.state() != State::Running)
             .or(by_use.first())
             .map(|(id, _)| (*id).clone())
     }
@@ -374,14 +340,14 @@ impl Book {
     fn running_tasks(&self) -> usize {
         self.tasks
             .values()
-            .filter(|task| task.attended.state() == State::Running)
+            .filter(|task| task.kept.state() == State::Running)
             .count()
     }
 
     /// Lets go of tasks that ended long ago, and of the oldest if there are too many.
     fn tidy(&mut self, limits: &RegistryLimits) {
         for task in self.tasks.values_mut() {
-            if task.ended.is_none() && task.attended.state() != State::Running {
+            if task.ended.is_none() && task.kept.state() != State::Running {
                 task.ended = Some(Instant::now());
             }
         }
@@ -407,14 +373,14 @@ impl Label {
         }
     }
 
-    fn listed(&self, id: String, attended: &Attended) -> Listed {
+    fn listed(&self, id: String, kept: &KeptCommand) -> Listed {
         Listed {
             id,
-            state: attended.state(),
+            state: kept.state(),
             command: self.command.clone(),
             started: self.started,
-            bytes: attended.bytes(),
-            exit_code: attended.end().and_then(|end| end.exit_code),
+            bytes: kept.bytes(),
+            exit_code: kept.end().and_then(|end| end.exit_code),
         }
     }
 }

@@ -1,16 +1,15 @@
 //! The host's end of a script's bridge: it passes on what the script asks for and says. The run decides.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ringfence_dialect::ErrorCode;
+use ringfence_dialect::{ErrorCode, LogLevel, ProgressKind, Said};
 use ringfence_script::{CodeExecutionLog, Reply, ToolCall, ToolHost};
 use tokio::sync::{mpsc, oneshot};
 
 use super::facade::{self, Exposed};
 use super::failure;
 use super::ledger::Answer;
-use super::progress::Progress;
+use super::said::Record;
 use crate::audit::CallId;
 use crate::event::{Event, EventSink, Tone};
 
@@ -24,12 +23,21 @@ pub(super) enum Ask {
 pub(super) struct Bridge {
     pub(super) asks: mpsc::UnboundedSender<Ask>,
     pub(super) exposed: Vec<Exposed>,
-    pub(super) progress: Mutex<Progress>,
+    pub(super) record: Mutex<Record>,
     pub(super) events: EventSink,
     pub(super) call: CallId,
 }
 
 impl Bridge {
+    /// What the script said, as far as it is kept.
+    pub(super) fn said(&self, dropped_logs: u64) -> Said {
+        self.record().taken(dropped_logs)
+    }
+
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn say(&self, tone: Tone, text: String) {
         let call = self.call.clone();
         (self.events)(&Event::Said { call, tone, text });
@@ -56,17 +64,14 @@ impl ToolHost for Bridge {
     }
 
     fn progress(&self, message: &str, kind: &str) {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(message) = progress.admit(message, Instant::now()) else {
-            return;
+        let (kind, tone) = match kind {
+            "warn" => (ProgressKind::Warn, Tone::Warning),
+            _ => (ProgressKind::Info, Tone::Progress),
         };
-        drop(progress);
-        let tone = if kind == "warn" {
-            Tone::Warning
-        } else {
-            Tone::Progress
-        };
-        self.say(tone, message);
+        let told = self.record().progress(kind, message);
+        if let Some(message) = told {
+            self.say(tone, message);
+        }
     }
 
     fn log(&self, log: &CodeExecutionLog) {
@@ -74,10 +79,18 @@ impl ToolHost for Bridge {
             .args
             .iter()
             .map(|word| {
-                word.as_str()
-                    .map_or_else(|| word.to_json().to_string(), str::to_owned)
+                word.text()
+                    .map_or_else(|| word.to_json().to_string(), std::borrow::Cow::into_owned)
             })
             .collect();
-        self.say(Tone::Log, words.join(" "));
+        let level = match log.level {
+            ringfence_script::LogLevel::Log => LogLevel::Log,
+            ringfence_script::LogLevel::Info => LogLevel::Info,
+            ringfence_script::LogLevel::Warn => LogLevel::Warn,
+            ringfence_script::LogLevel::Error => LogLevel::Error,
+            ringfence_script::LogLevel::Debug => LogLevel::Debug,
+        };
+        let told = self.record().log(level, &words.join(" "));
+        self.say(Tone::Log(level), told);
     }
 }

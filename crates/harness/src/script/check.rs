@@ -34,40 +34,48 @@ impl Engine {
         let uses: Vec<Value> = text
             .and_then(|text| serde_json::from_str(text).ok())
             .unwrap_or_default();
-        let mut problems = Vec::new();
-        let mut calls = Vec::new();
-        for used in &uses {
-            let problem = problem(used, exposed);
-            let mut call =
-                json!({ "tool": used["tool"], "line": used["line"], "column": used["column"] });
-            if let Some(problem) = problem {
-                call["problem"] = json!(problem);
-                problems.push(format!("line {}: {problem}", used["line"]));
-            }
-            calls.push(call);
+        report(&uses, exposed)
+    }
+}
+
+/// What is told of the calls that a script shows.
+fn report(uses: &[Value], exposed: &[Exposed]) -> Told {
+    let mut problems: Vec<(ErrorCode, String)> = Vec::new();
+    let mut calls = Vec::new();
+    for used in uses {
+        let mut call =
+            json!({ "tool": used["tool"], "line": used["line"], "column": used["column"] });
+        if let Some((code, problem)) = problem(used, exposed) {
+            call["problem"] = json!(format!("{code}: {problem}"));
+            problems.push((code, format!("line {}: {code}: {problem}", used["line"])));
         }
-        let report = json!({ "dryRun": true, "valid": problems.is_empty(), "toolCalls": calls, "problems": problems });
-        Told {
-            output_json: Some(report.to_string()),
-            warnings: vec!["dry run: the script was checked and not run".to_owned()],
-            ..Told::default()
-        }
+        calls.push(call);
+    }
+    let lines: Vec<&String> = problems.iter().map(|(_, line)| line).collect();
+    let report = json!({ "dryRun": true, "valid": problems.is_empty(), "toolCalls": calls, "problems": lines });
+    let error = problems.first().map(|(code, _)| {
+        let lines: Vec<&str> = lines.iter().map(|line| line.as_str()).collect();
+        ScriptError::new(*code, Phase::Parsing, lines.join("; "))
+    });
+    Told {
+        output_json: Some(report.to_string()),
+        error,
+        warnings: vec!["dry run: the script was checked and not run".to_owned()],
+        ..Told::default()
     }
 }
 
 /// What is wrong with a call as it is written, if anything can be seen.
-fn problem(used: &Value, exposed: &[Exposed]) -> Option<String> {
+fn problem(used: &Value, exposed: &[Exposed]) -> Option<(ErrorCode, String)> {
     let path = used["tool"].as_str().unwrap_or_default();
     if [facade::SEARCH, facade::DESCRIBE].contains(&path) {
         return None;
     }
     let Some(tool) = exposed.iter().find(|tool| tool.name == path) else {
-        return Some(format!(
-            "ToolNotFoundError: {}",
-            facade::missing(exposed, path)
-        ));
+        let missing = facade::missing(exposed, path);
+        return Some((ErrorCode::ToolNotFoundError, missing));
     };
     let arguments = used.get("arguments")?.clone();
     let error = tool.check(arguments).err()?;
-    Some(format!("{}: {error}", failure::code(&error)))
+    Some((failure::code(&error), error.to_string()))
 }

@@ -3,35 +3,36 @@
 use std::time::Duration;
 
 use ringfence_dialect::{
-    ErrorCode, OutputMetadata, Phase, ScriptError, ScriptStatus, ScriptToolCall,
+    ErrorCode, OutputMetadata, Phase, Said, ScriptError, ScriptStatus, ScriptToolCall,
     ScriptToolCallOutput,
 };
 use ringfence_script::CodeExecutionResult;
 use serde_json::{Value, json};
 
-use super::failure;
 use super::ledger::Ledger;
+use super::pending::Pending;
 use super::request::{ScriptRequest, ScriptRun};
+use super::return_value::ReturnValue;
 use super::run::GRACE;
 use crate::config::ScriptLimits;
-
-/// Characters of a result that is too large.
-const PREVIEW: usize = 2000;
 
 /// How the serving ended.
 pub(super) enum End {
     Finished(Box<CodeExecutionResult>),
     TimedOut,
+    /// A person answered a question by stopping everything.
     Stopped,
+    /// Whoever started it wants it no longer.
+    Cancelled,
 }
 
 /// What was still open when a script ended.
 #[derive(Debug, Default)]
 pub(super) struct Left {
     /// Calls that it did not await.
-    pub(super) aborted: Vec<String>,
+    pub(super) aborted: Vec<Pending>,
     /// Those of them that would not end.
-    pub(super) stuck: Vec<String>,
+    pub(super) stuck: Vec<Pending>,
 }
 
 /// What an ending is measured by.
@@ -49,38 +50,57 @@ pub(crate) struct Told {
     pub(super) summary: Option<String>,
     pub(super) error: Option<ScriptError>,
     pub(super) warnings: Vec<String>,
+    pub(super) said: Said,
     pub(super) memory: Option<u64>,
     pub(super) calls: u64,
 }
 
 impl Told {
     /// What is told of an end.
-    pub(super) fn of(end: &End, ledger: &Ledger<'_>, left: &Left, limits: &Limits<'_>) -> Self {
-        let mut told = match conclude(end, left, limits) {
-            Ok((json, warnings)) => Self {
-                summary: json.as_deref().and_then(summary),
-                output_json: json,
-                warnings: [warnings, ledger.not_started.clone()].concat(),
-                ..Self::default()
-            },
-            Err(error) => {
-                let elapsed = u64::try_from(limits.elapsed.as_millis()).unwrap_or(u64::MAX);
-                let preview = error.metadata.get("preview").cloned();
-                let mut told = Self::failed(ledger.complete(error.with("elapsedMs", elapsed)));
-                told.output_json = match preview {
-                    Some(preview) => {
-                        Some(json!({ "truncated": true, "preview": preview }).to_string())
-                    }
-                    None => ledger.partial_results(),
-                };
-                told
-            }
-        };
+    pub(super) fn of(
+        end: &End,
+        ledger: &Ledger<'_>,
+        left: &Left,
+        limits: &Limits<'_>,
+        said: Said,
+    ) -> Self {
+        let mut returned = conclude(end, left, limits);
+        let mut warnings = ledger.not_started.clone();
         if let End::Finished(result) = end {
-            told.memory = result.memory_used_bytes;
+            warnings.extend(ledger.unhandled(result));
         }
-        told.calls = ledger.made();
-        told
+        match leaks(left, limits.script) {
+            Ok(cancelled) if returned.error.is_none() => warnings.extend(cancelled),
+            Err(error) if returned.error.is_none() => {
+                let value = returned.json.as_deref().map(serde_json::from_str::<Value>);
+                let shown = value.and_then(Result::ok);
+                returned.json = shown.map(|value| json!({ "result": value }).to_string());
+                returned.error = Some(error);
+            }
+            // A script that failed has no more need to be told to await.
+            _ => {}
+        }
+        let elapsed = u64::try_from(limits.elapsed.as_millis()).unwrap_or(u64::MAX);
+        let error = returned.error.map(|error| {
+            let error = error.with("elapsedMs", elapsed);
+            ledger.complete(error, &left.aborted)
+        });
+        let partial = error.as_ref().and_then(|_| ledger.partial_results());
+        Self {
+            output_json: match partial {
+                Some(partial) => Some(beside(returned.json.as_deref(), partial)),
+                None => returned.json,
+            },
+            summary: returned.summary,
+            error,
+            warnings,
+            said,
+            memory: match end {
+                End::Finished(result) => result.memory_used_bytes,
+                _ => None,
+            },
+            calls: ledger.made(),
+        }
     }
 
     /// Why it failed, if it did.
@@ -125,6 +145,7 @@ impl Told {
                 error: self.error,
                 summary: self.summary,
                 warnings: self.warnings,
+                said: self.said,
                 metadata: OutputMetadata {
                     duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
                     tool_calls_made: self.calls,
@@ -135,63 +156,49 @@ impl Told {
     }
 }
 
-/// The JSON that a script returned and what to warn of, or why it failed.
-fn conclude(
-    end: &End,
-    left: &Left,
-    limits: &Limits<'_>,
-) -> Result<(Option<String>, Vec<String>), Box<ScriptError>> {
-    let fail =
-        |code, message: String| Err(Box::new(ScriptError::new(code, Phase::Executing, message)));
+/// What a script returned, or why it failed.
+fn conclude(end: &End, left: &Left, limits: &Limits<'_>) -> ReturnValue {
+    let fail = |code, message: String| ReturnValue {
+        error: Some(Box::new(ScriptError::new(code, Phase::Executing, message))),
+        ..ReturnValue::default()
+    };
     match end {
-        End::TimedOut => fail(
-            ErrorCode::ScriptTimeoutError,
-            format!(
-                "the script took more than its {} ms",
-                limits.timeout.as_millis()
-            ),
-        ),
+        End::Finished(result) => ReturnValue::of(result, limits.script.max_return_size_bytes),
+        End::TimedOut => {
+            let most = limits.timeout.as_millis();
+            let doing = match left.aborted.as_slice() {
+                [] => "no call was under way: its own code took the time".to_owned(),
+                pending => format!("still under way: {}", Pending::list(pending)),
+            };
+            fail(
+                ErrorCode::ScriptTimeoutError,
+                format!("the script took more than its {most} ms; {doing}"),
+            )
+        }
         End::Stopped => fail(
             ErrorCode::ApprovalDeniedError,
             "the user stopped the script".to_owned(),
         ),
-        End::Finished(result) => {
-            let json = returned(result, limits.script)?;
-            Ok((json, leaks(left, limits.script)?))
-        }
+        End::Cancelled => fail(
+            ErrorCode::ScriptCancelledError,
+            match left.aborted.as_slice() {
+                [] => "the script was cancelled".to_owned(),
+                pending => format!(
+                    "the script was cancelled; still under way: {}",
+                    Pending::list(pending)
+                ),
+            },
+        ),
     }
 }
 
-/// The JSON that a script returned, if it did and it is not too large.
-fn returned(
-    result: &CodeExecutionResult,
-    limits: &ScriptLimits,
-) -> Result<Option<String>, Box<ScriptError>> {
-    if let Some(error) = failure::of_run(result) {
-        return Err(Box::new(error));
+/// What is shown of a result, together with what the tools had returned.
+fn beside(shown: Option<&str>, mut partial: Value) -> String {
+    let shown = shown.and_then(|json| serde_json::from_str(json).ok());
+    if let (Some(Value::Object(shown)), Some(partial)) = (shown, partial.as_object_mut()) {
+        partial.extend(shown);
     }
-    let odd = |message: String| {
-        ScriptError::new(ErrorCode::SerializationError, Phase::Finalizing, message)
-    };
-    let most = limits.max_return_size_bytes;
-    match result.result.as_ref().and_then(|value| value.as_str()) {
-        None => Ok(None),
-        Some(text) if text.len() as u64 > most => {
-            let preview: String = text.chars().take(PREVIEW).collect();
-            let message = format!(
-                "what the script returned has {} bytes as JSON; at most {most} are taken, so return less",
-                text.len()
-            );
-            Err(Box::new(odd(message).with("preview", preview)))
-        }
-        // The process that wrote it is not trusted to have written JSON.
-        Some(text) => match serde_json::from_str::<Value>(text) {
-            Ok(_) => Ok(Some(text.to_owned())),
-            Err(error) => Err(Box::new(odd(format!(
-                "what the script returned is not JSON: {error}"
-            )))),
-        },
-    }
+    partial.to_string()
 }
 
 /// The warnings about calls that the script did not await; an error if they would not end.
@@ -202,23 +209,17 @@ fn leaks(left: &Left, limits: &ScriptLimits) -> Result<Vec<String>, Box<ScriptEr
     if left.stuck.is_empty() || limits.allow_detached_promises {
         return Ok(vec![format!(
             "the script ended before these calls did, so they were cancelled: {}; await them",
-            left.aborted.join(", ")
+            Pending::list(&left.aborted)
         )]);
     }
     let message = format!(
         "the script ended with calls that it did not await, and that did not end within {} ms of being \
          cancelled: {}",
         GRACE.as_millis(),
-        left.stuck.join(", ")
+        Pending::list(&left.stuck)
     );
     let error = ScriptError::new(ErrorCode::DetachedPromiseError, Phase::Finalizing, message);
     Err(Box::new(error))
-}
-
-/// The `message` of what was returned.
-fn summary(json: &str) -> Option<String> {
-    let value: Value = serde_json::from_str(json).ok()?;
-    value.get("message")?.as_str().map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -229,9 +230,14 @@ mod tests {
     #[test]
     fn calls_that_nobody_awaited_are_a_warning_if_they_end_and_an_error_if_not() {
         let mut limits = Config::default().script.limits;
-        let left = |stuck: &[&str]| Left {
-            aborted: vec!["tool_0 (exec)".to_owned(), "tool_1 (exec)".to_owned()],
-            stuck: stuck.iter().map(|name| (*name).to_owned()).collect(),
+        let exec = |number: u64| Pending {
+            number,
+            tool: "exec".to_owned(),
+            line: Some(7),
+        };
+        let left = |stuck: &[u64]| Left {
+            aborted: vec![exec(0), exec(1)],
+            stuck: stuck.iter().copied().map(exec).collect(),
         };
         assert_eq!(
             leaks(&Left::default(), &limits).unwrap(),
@@ -239,16 +245,16 @@ mod tests {
         );
         let warnings = leaks(&left(&[]), &limits).unwrap();
         assert!(
-            warnings[0].contains("tool_0 (exec), tool_1 (exec)"),
+            warnings[0].contains("tool_0 (exec) at line 7, tool_1 (exec) at line 7"),
             "{warnings:?}"
         );
-        let error = leaks(&left(&["tool_1 (exec)"]), &limits).unwrap_err();
+        let error = leaks(&left(&[1]), &limits).unwrap_err();
         assert_eq!(
             (error.code, error.phase),
             (ErrorCode::DetachedPromiseError, Phase::Finalizing)
         );
         assert!(error.message.contains("tool_1") && !error.message.contains("tool_0"));
         limits.allow_detached_promises = true;
-        assert_eq!(leaks(&left(&["tool_1 (exec)"]), &limits).unwrap().len(), 1);
+        assert_eq!(leaks(&left(&[1]), &limits).unwrap().len(), 1);
     }
 }

@@ -15,7 +15,7 @@ use crate::error::CallError;
 use crate::execution::Ending;
 use crate::output::HeadTail;
 use crate::tools::arguments;
-use crate::tools::command::{how, timeout, workdir};
+use crate::tools::command::{on_pipes, run_options, timeout, workdir};
 use crate::tools::reply;
 
 pub(super) const DESCRIPTION: &str = "Runs a program with arguments inside the fence. A non-zero exit code is a \
@@ -75,7 +75,7 @@ pub(super) async fn run(engine: &Engine, call: &Call, value: Value) -> Result<Va
     let timeout = timeout(engine, arguments.timeout_ms, engine.config.shell.timeout)?;
     let command = command(engine, "exec", arguments)?;
     let outcome = engine
-        .run_command(call, command, how(engine, timeout))
+        .run_command(call, command, run_options(engine, timeout))
         .await?;
     if outcome.execution.ending == Ending::Cancelled {
         return Err(CallError::Cancelled);
@@ -93,7 +93,7 @@ pub(super) fn command(
         tool: tool.to_owned(),
         cwd: workdir(engine, arguments.cwd.as_deref())?,
         line: CommandLine::Argv(with_variables(arguments.command, arguments.env)),
-        environment: engine.environment.clone(),
+        environment: on_pipes(&engine.environment),
         fence: FenceRequest::Stay,
         justification: arguments.approval_context,
         description: None,

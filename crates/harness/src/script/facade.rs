@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{exec, spawn};
+use super::commands::{CommandTarget, Task};
+use super::spawn;
 use crate::config::ExposeConfig;
 use crate::declarations::{self, Declared, Returns};
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
-use crate::registry::{Attended, TaskId};
-use crate::tools::arguments::nearest;
-use crate::tools::{Registered, ToolSet, snake_case};
+use crate::registry::TaskId;
+use crate::tools::arguments::{self, nearest};
+use crate::tools::{HTTP, RegisteredTool, ToolSet, http_switched_off, shape, snake_case};
 
 /// Names that every script has and that touch nothing: looking for tools, and looking at one.
 pub(super) const SEARCH: &str = "search";
@@ -26,16 +27,14 @@ pub struct Exposed {
     pub description: String,
     /// The JSON schema of its argument.
     pub schema: Value,
-    returns: Returns,
-    target: Target,
+    pub(super) returns: Returns,
+    pub(super) target: Target,
 }
 
 #[derive(Clone)]
-enum Target {
-    Exec,
-    SpawnExec,
-    SpawnCancel,
-    Tool(Registered),
+pub(super) enum Target {
+    Command(CommandTarget),
+    Tool(RegisteredTool),
 }
 
 /// What a call has come to.
@@ -43,56 +42,34 @@ pub(super) enum Reached {
     /// Its end, with this reply.
     Reply(Value),
     /// A task that goes on by itself.
-    Task(Arc<Attended>),
+    Task(Arc<Task>),
 }
 
 /// The tools that scripts see by this configuration.
 pub fn exposed(config: &ExposeConfig, tools: &ToolSet) -> Result<Vec<Exposed>, CallError> {
-    let mut exposed: Vec<_> = config
-        .tools
-        .iter()
+    let named = config.tools.iter().map(String::as_str);
+    let named = named.filter(|name| !config.enable_http || *name != HTTP);
+    let switched_on = config.enable_http.then_some(HTTP);
+    let mut exposed: Vec<_> = named
+        .chain(switched_on)
         .map(|name| expose(name, tools))
         .collect::<Result<_, _>>()?;
     if config.enable_spawn {
-        exposed.extend(spawning());
+        exposed.extend(CommandTarget::spawning());
     }
     Ok(exposed)
 }
 
-fn spawning() -> [Exposed; 2] {
-    [
-        Exposed {
-            name: spawn::EXEC.to_owned(),
-            description: spawn::EXEC_DESCRIPTION.to_owned(),
-            schema: spawn::exec_schema(),
-            returns: Returns::Task(exec::output_schema()),
-            target: Target::SpawnExec,
-        },
-        Exposed {
-            name: spawn::CANCEL.to_owned(),
-            description: spawn::CANCEL_DESCRIPTION.to_owned(),
-            schema: spawn::cancel_schema(),
-            returns: Returns::Promise(json!({ "type": "boolean" })),
-            target: Target::SpawnCancel,
-        },
-    ]
-}
-
 fn expose(name: &str, tools: &ToolSet) -> Result<Exposed, CallError> {
-    if name == "exec" {
-        return Ok(Exposed {
-            name: name.to_owned(),
-            description: exec::DESCRIPTION.to_owned(),
-            schema: exec::schema(),
-            returns: Returns::Promise(exec::output_schema()),
-            target: Target::Exec,
-        });
+    if let Some(exposed) = CommandTarget::expose(name) {
+        return Ok(exposed);
     }
     let snake = snake_case(name);
     // A script that runs scripts would have no bounds.
     let mut known = tools.iter().filter(|tool| tool.name() != "run_script");
     let found = known.find(|tool| tool.name() == name || snake_case(tool.name()) == snake);
     match found {
+        None if name == HTTP => Err(http_switched_off()),
         Some(tool) => Ok(Exposed {
             name: name.to_owned(),
             description: tool.description().to_owned(),
@@ -102,7 +79,7 @@ fn expose(name: &str, tools: &ToolSet) -> Result<Exposed, CallError> {
         }),
         None => Err(CallError::UnknownTool {
             name: name.to_owned(),
-            suggestion: nearest(&snake, tools.iter().map(Registered::name)),
+            suggestion: nearest(&snake, tools.iter().map(RegisteredTool::name)),
         }),
     }
 }
@@ -116,34 +93,62 @@ impl Exposed {
         arguments: Value,
         task: TaskId,
     ) -> Result<Reached, CallError> {
-        let reply = match &self.target {
-            Target::Exec => {
-                let reply = exec::run(engine, call, arguments).await;
-                reply.map(|reply| engine.processed(&self.name, reply))
-            }
-            Target::SpawnExec => {
-                let task = spawn::start(engine, call, task, arguments).await?;
-                return Ok(Reached::Task(task));
-            }
-            Target::SpawnCancel => spawn::cancel(engine, call, &arguments).await,
-            Target::Tool(tool) => engine.call_as(call, tool.name(), arguments).await,
-        };
-        reply.map(Reached::Reply)
+        let reached = self.reach(engine, call, arguments, task).await;
+        reached.map_err(|error| self.named(error))
     }
 
-    /// What is wrong with arguments that a script has written out, if anything is.
-    pub(super) fn check(&self, arguments: Value) -> Result<(), CallError> {
+    async fn reach(
+        &self,
+        engine: &Engine,
+        call: &Call,
+        arguments: Value,
+        task: TaskId,
+    ) -> Result<Reached, CallError> {
         match &self.target {
-            Target::Exec => exec::check(arguments),
-            Target::SpawnExec => spawn::check_exec(arguments),
-            Target::SpawnCancel => spawn::check_cancel(&arguments),
-            Target::Tool(_) => match unknown_field(&self.schema, &arguments) {
-                None => Ok(()),
-                Some(field) => Err(CallError::BadArguments {
-                    tool: self.name.clone(),
-                    message: format!("there is no field `{field}`"),
-                }),
+            Target::Command(command) => command.reach(engine, call, arguments, task).await,
+            Target::Tool(tool) => {
+                let reply = engine.call_as(call, tool.name(), arguments).await;
+                reply.map(Reached::Reply)
+            }
+        }
+    }
+
+    /// What is wrong with arguments that a script has written out, if anything is. Some of them may not be known.
+    pub(super) fn check(&self, arguments: Value) -> Result<(), CallError> {
+        self.check_shape(&arguments)?;
+        if shape::has_unknown(&arguments) {
+            return Ok(());
+        }
+        match &self.target {
+            Target::Command(command) => command.check(arguments),
+            Target::Tool(_) => Ok(()),
+        }
+    }
+
+    fn check_shape(&self, arguments: &Value) -> Result<(), CallError> {
+        match &self.target {
+            Target::Command(command) if command.knows_better() => Ok(()),
+            _ => arguments::check(&self.name, &self.schema, arguments),
+        }
+    }
+
+    /// The same error with the name that the script used.
+    fn named(&self, error: CallError) -> CallError {
+        let tool = self.name.clone();
+        match error {
+            CallError::BadArguments { message, .. } => CallError::BadArguments { tool, message },
+            CallError::UnknownField {
+                field,
+                suggestion,
+                known,
+                ..
+            } => CallError::UnknownField {
+                tool,
+                field,
+                suggestion,
+                known,
             },
+            other => other,
         }
     }
 
@@ -156,12 +161,6 @@ impl Exposed {
             returns: self.returns.clone(),
         }
     }
-}
-
-fn unknown_field(schema: &Value, arguments: &Value) -> Option<String> {
-    let known = schema.get("properties")?.as_object()?;
-    let given = arguments.as_object()?;
-    given.keys().find(|key| !known.contains_key(*key)).cloned()
 }
 
 /// The paths that a script finds below `tools`.

@@ -1,11 +1,13 @@
 //! What went wrong, in the words of the taxonomy: thrown into a script, or told to the model when nobody caught it.
 
 use ringfence_dialect::{ErrorCode, Phase, ScriptError};
-use ringfence_policy::verdict::DenialCode;
+use ringfence_policy::verdict::RefusalCode;
 use ringfence_script::{CodeExecutionError, CodeExecutionResult, ErrorOrigin, Status};
 use serde_json::{Value, json};
 
 use crate::error::CallError;
+#[cfg(feature = "commands")]
+use crate::http::HttpError;
 
 /// Frames of a stack that are told.
 const MOST_FRAMES: usize = 10;
@@ -15,16 +17,20 @@ const LONGEST_MESSAGE: usize = 2048;
 /// The code of a call that came to nothing.
 pub(super) fn code(error: &CallError) -> ErrorCode {
     match error {
-        CallError::UnknownTool { .. } => ErrorCode::ToolNotFoundError,
+        CallError::UnknownTool { .. } | CallError::SwitchedOff { .. } => {
+            ErrorCode::ToolNotFoundError
+        }
         CallError::UnknownField { .. }
         | CallError::BadArguments { .. }
         | CallError::EmptyCommand
         | CallError::TimeoutTooLong { .. }
         | CallError::Workdir { .. } => ErrorCode::ToolValidationError,
-        CallError::Denied(denial) if denial.code == DenialCode::ApprovalTimedOut => {
+        CallError::Refused(refusal) if refusal.code == RefusalCode::ApprovalTimedOut => {
             ErrorCode::ApprovalTimeoutError
         }
-        CallError::Denied(_) => ErrorCode::ApprovalDeniedError,
+        CallError::Refused(_) => ErrorCode::ApprovalDeniedError,
+        #[cfg(feature = "commands")]
+        CallError::Http(HttpError::RedirectRefused { .. }) => ErrorCode::ApprovalDeniedError,
         _ => ErrorCode::ToolExecutionError,
     }
 }

@@ -8,20 +8,22 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use ringfence_dialect::{ErrorCode, ScriptError};
-use ringfence_policy::verdict::DenialCode;
-use ringfence_script::ToolCall;
+use ringfence_policy::verdict::RefusalCode;
+use ringfence_script::{CodeExecutionResult, ErrorOrigin, ToolCall};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use super::commands::{self, Task};
 use super::facade::{self, Exposed, Reached};
 use super::failure;
-use super::place::ScriptPlace;
+use super::partial_results::PartialResults;
+use super::pending::Pending;
 use super::spawn;
 use crate::config::ScriptLimits;
-use crate::engine::{Call, Engine};
+use crate::engine::{Call, CallSite, Engine};
 use crate::error::CallError;
 use crate::execution::{Cancel, Stopwatch};
-use crate::registry::Attended;
+use crate::network::HostAnswers;
 
 /// How a call is answered.
 pub(super) type Answer = oneshot::Sender<Result<Value, Value>>;
@@ -32,6 +34,8 @@ pub(super) struct Script<'e> {
     pub(super) source: &'e str,
     pub(super) call: &'e Call,
     pub(super) clock: Stopwatch,
+    /// What was answered about hosts.
+    pub(super) hosts: Arc<HostAnswers>,
 }
 
 /// The calls of one script.
@@ -46,16 +50,22 @@ pub(super) struct Ledger<'e> {
     waiting: VecDeque<u64>,
     open: BTreeMap<u64, Entry>,
     made: u64,
-    kept: Vec<Value>,
-    kept_bytes: usize,
+    kept: PartialResults,
     completed: u64,
-    failed: HashMap<u64, String>,
+    failed: HashMap<u64, Failed>,
     /// The script has ended: nobody waits for tasks any longer.
     over: bool,
     /// Tasks that could not be started, and why: a script need not look.
     pub(super) not_started: Vec<String>,
     /// A person stopped everything.
     pub(super) stopped: bool,
+}
+
+/// A call that failed.
+struct Failed {
+    call: Pending,
+    /// What the script is told, unless it was cancelled.
+    why: Option<String>,
 }
 
 /// A call that has not ended.
@@ -73,8 +83,8 @@ impl Entry {
         self.call.tool == spawn::EXEC && !self.is_task && !self.cancel.is_cancelled()
     }
 
-    fn name(&self) -> String {
-        format!("tool_{} ({})", self.call.number, self.call.tool)
+    fn pending(&self) -> Pending {
+        Pending::of(&self.call)
     }
 }
 
@@ -90,8 +100,7 @@ impl<'e> Ledger<'e> {
             waiting: VecDeque::new(),
             open: BTreeMap::new(),
             made: 0,
-            kept: Vec::new(),
-            kept_bytes: 0,
+            kept: PartialResults::new(engine.config.script.limits.max_return_size_bytes),
             completed: 0,
             failed: HashMap::new(),
             over: false,
@@ -131,8 +140,9 @@ impl<'e> Ledger<'e> {
             if call.tool == spawn::EXEC {
                 self.not_started.push(did_not_start(call.number, &why));
             }
-            self.failed.insert(call.number, call.tool);
-            let _ = answer.send(Err(failure::refused(code, &why)));
+            let thrown = failure::refused(code, &why);
+            self.fail(Pending::of(&call), Some(&thrown));
+            let _ = answer.send(Err(thrown));
             return;
         }
         self.made += 1;
@@ -167,28 +177,28 @@ impl<'e> Ledger<'e> {
 
     /// The script has ended: cancels whatever is left, and says what that was. Tasks go on without the script, and those
     /// that are about to start still do.
-    pub(super) fn end_script(&mut self) -> Vec<String> {
+    pub(super) fn end_script(&mut self) -> Vec<Pending> {
         self.cancel_where(|entry| !entry.is_starting())
     }
 
     /// The script was ended: cancels whatever is left but tasks that have started, and says what that was.
-    pub(super) fn abort(&mut self) -> Vec<String> {
+    pub(super) fn abort(&mut self) -> Vec<Pending> {
         self.cancel_where(|_| true)
     }
 
-    fn cancel_where(&mut self, chosen: impl Fn(&Entry) -> bool) -> Vec<String> {
+    fn cancel_where(&mut self, chosen: impl Fn(&Entry) -> bool) -> Vec<Pending> {
         self.over = true;
         self.tasks.clear();
         self.open.retain(|_, entry| !entry.is_task);
         let open = self.open.iter().filter(|(_, entry)| chosen(entry));
         // One that the script has cancelled itself is not told of.
-        let (numbers, names): (Vec<u64>, Vec<Option<String>>) = open
-            .map(|(number, entry)| (*number, entry.answer.is_some().then(|| entry.name())))
+        let (numbers, pending): (Vec<u64>, Vec<Option<Pending>>) = open
+            .map(|(number, entry)| (*number, entry.answer.is_some().then(|| entry.pending())))
             .unzip();
         for number in numbers {
             self.cancel(number);
         }
-        names.into_iter().flatten().collect()
+        pending.into_iter().flatten().collect()
     }
 
     /// Whether tasks are about to start.
@@ -215,13 +225,9 @@ impl<'e> Ledger<'e> {
     }
 
     /// Of these calls, those that have not ended.
-    pub(super) fn still_open(&self, names: &[String]) -> Vec<String> {
-        let open: Vec<String> = self.open.values().map(Entry::name).collect();
-        names
-            .iter()
-            .filter(|name| open.contains(name))
-            .cloned()
-            .collect()
+    pub(super) fn still_open(&self, calls: &[Pending]) -> Vec<Pending> {
+        let is_open = |call: &&Pending| self.open.contains_key(&call.number);
+        calls.iter().filter(is_open).cloned().collect()
     }
 
     /// Takes the calls onward until one has ended; `None` if none is under way.
@@ -240,14 +246,14 @@ impl<'e> Ledger<'e> {
     }
 
     /// A task has started: from now on it goes on by itself.
-    fn follow(&mut self, number: u64, task: Arc<Attended>) {
+    fn follow(&mut self, number: u64, task: Arc<Task>) {
         let Some(entry) = self.open.get_mut(&number) else {
             return;
         };
         entry.is_task = true;
         if entry.cancel.is_cancelled() {
             // Whoever waits for this, it is stopped.
-            let stopped = tokio::spawn(async move { task.stop().await });
+            let stopped = tokio::spawn(async move { commands::kill(&task).await });
             self.tasks.push(Box::pin(async move {
                 let _ = stopped.await;
                 (number, Err(CallError::Cancelled))
@@ -256,34 +262,81 @@ impl<'e> Ledger<'e> {
             self.open.remove(&number);
             self.completed += 1;
         } else {
-            self.tasks
-                .push(Box::pin(async move { (number, spawn::done(task).await) }));
+            self.tasks.push(Box::pin(
+                async move { (number, commands::done(task).await) },
+            ));
         }
     }
 
     /// Adds what is known of the calls to an error.
-    pub(super) fn complete(&self, mut error: ScriptError) -> ScriptError {
-        let number = error
-            .call_id
-            .as_deref()
-            .and_then(|id| id.strip_prefix("tool_")?.parse().ok());
-        error.tool_name = number.and_then(|number: u64| self.failed.get(&number).cloned());
+    pub(super) fn complete(&self, mut error: ScriptError, pending: &[Pending]) -> ScriptError {
+        let is_late = error.code == ErrorCode::ScriptTimeoutError;
+        if let Some(first) = pending.first().filter(|_| is_late) {
+            error.call_id = Some(first.call_id());
+            error.tool_name = Some(first.tool.clone());
+            if let Some(line) = first.line {
+                error = error.with("line", line);
+            }
+        } else {
+            let number = error
+                .call_id
+                .as_deref()
+                .and_then(|id| id.strip_prefix("tool_")?.parse().ok());
+            let failed = number.and_then(|number: u64| self.failed.get(&number));
+            error.tool_name = failed.map(|failed| failed.call.tool.clone());
+        }
+        if !pending.is_empty() {
+            let pending: Value = pending.iter().map(Pending::to_json).collect();
+            error = error.with("pending", pending);
+        }
         error
             .with("completedTools", self.completed)
-            .with("pendingTools", self.open.len())
+            .with("pendingTools", pending.len())
     }
 
     /// What the calls that succeeded gave, as far as it is kept.
-    pub(super) fn partial_results(&self) -> Option<String> {
-        if self.kept.is_empty() {
-            return None;
+    pub(super) fn partial_results(&self) -> Option<Value> {
+        self.kept.to_json()
+    }
+
+    /// The rejections that nobody handled, in words.
+    pub(super) fn unhandled(&self, result: &CodeExecutionResult) -> Vec<String> {
+        let told = result.unhandled.iter().map(|error| {
+            let what = format!("{}: {}", error.name, error.message);
+            let failed = match error.origin {
+                ErrorOrigin::ToolCall(number) => self.failed.get(&number),
+                _ => None,
+            };
+            let line = error.line.map(|line| format!(" at line {line}"));
+            match (failed, line) {
+                (Some(failed), _) => not_awaited(&failed.call, &what),
+                (None, line) => {
+                    let line = line.unwrap_or_default();
+                    format!("a promise was rejected{line} and nobody handled it: {what}")
+                }
+            }
+        });
+        let mut told: Vec<String> = told.collect();
+        // A script that ended before it could learn of a failure did not await the call either.
+        let missed = result.unanswered.iter();
+        let missed = missed.filter_map(|number| self.failed.get(number));
+        told.extend(missed.filter_map(|Failed { call, why }| {
+            let why = why.as_ref().filter(|_| call.tool != spawn::EXEC)?;
+            Some(not_awaited(call, why))
+        }));
+        if result.unhandled_left_out > 0 {
+            let more = result.unhandled_left_out;
+            told.push(format!("{more} more rejections were not handled"));
         }
-        let mut partial = json!({ "partialResults": self.kept });
-        let left_out = self.completed - self.kept.len() as u64;
-        if left_out > 0 {
-            partial["leftOut"] = json!(left_out);
-        }
-        Some(partial.to_string())
+        told
+    }
+
+    /// Notes a call that failed, with what its script is told.
+    fn fail(&mut self, call: Pending, thrown: Option<&Value>) {
+        let text = |thrown: &Value, key| thrown[key].as_str().unwrap_or_default().to_owned();
+        let why =
+            thrown.map(|thrown| format!("{}: {}", text(thrown, "name"), text(thrown, "message")));
+        self.failed.insert(call.number, Failed { call, why });
     }
 
     fn start_waiting(&mut self) {
@@ -307,15 +360,14 @@ impl<'e> Ledger<'e> {
             return;
         };
         let script = &self.script;
-        let place = ScriptPlace::new(
+        let call_site = CallSite::new(
             &script.id,
-            script.source,
-            entry.call.site,
-            script.clock.clone(),
+            (script.source, entry.call.site.map_or(1, |site| site.line)),
+            (script.clock.clone(), Arc::clone(&script.hosts)),
         );
         let child = Call {
             cancel: entry.cancel.clone(),
-            place: Some(Arc::new(place)),
+            call_site: Some(Arc::new(call_site)),
             ..self.engine.child_call(script.call)
         };
         let (engine, arguments) = (self.engine, entry.call.arguments.clone());
@@ -329,36 +381,34 @@ impl<'e> Ledger<'e> {
         let Some(entry) = self.open.remove(&number) else {
             return;
         };
-        let tool = entry.call.tool;
+        let tool = &entry.call.tool;
         match &outcome {
             Ok(value) => {
                 self.completed += 1;
-                self.keep(
-                    json!({ "callId": format!("tool_{number}"), "tool": tool, "result": value }),
-                );
+                self.kept.add(&Pending::of(&entry.call), value);
             }
             Err(error) => {
-                if tool == spawn::EXEC && !entry.is_task && !entry.cancel.is_cancelled() {
+                if *tool == spawn::EXEC && !entry.is_task && !entry.cancel.is_cancelled() {
                     self.not_started
                         .push(did_not_start(number, &error.to_string()));
                 }
-                self.failed.insert(number, tool);
-                self.stopped |= matches!(error, CallError::Denied(denial) if denial.code == DenialCode::Aborted);
+                let thrown = failure::thrown(error);
+                let was_cancelled = entry.cancel.is_cancelled();
+                self.fail(
+                    Pending::of(&entry.call),
+                    (!was_cancelled).then_some(&thrown),
+                );
+                self.stopped |= matches!(error, CallError::Refused(refusal) if refusal.code == RefusalCode::Aborted);
             }
         }
         if let Some(answer) = entry.answer {
             let _ = answer.send(outcome.map_err(|error| failure::thrown(&error)));
         }
     }
+}
 
-    fn keep(&mut self, result: Value) {
-        let size = result.to_string().len();
-        let most = usize::try_from(self.limits.max_return_size_bytes).unwrap_or(usize::MAX);
-        if self.kept_bytes + size <= most {
-            self.kept_bytes += size;
-            self.kept.push(result);
-        }
-    }
+fn not_awaited(call: &Pending, why: &str) -> String {
+    format!("{call} failed and nobody awaited it: {why}; await every call")
 }
 
 fn did_not_start(number: u64, why: &str) -> String {

@@ -9,20 +9,29 @@
 
 mod bridge;
 mod check;
+#[cfg(feature = "commands")]
+mod commands;
+#[cfg(not(feature = "commands"))]
+#[path = "no_commands.rs"]
+mod commands;
 mod context;
 mod ending;
+#[cfg(feature = "commands")]
 mod exec;
 mod facade;
 mod failure;
 mod ledger;
-mod place;
+mod partial_results;
+mod pending;
 mod progress;
 mod request;
+mod return_value;
 mod run;
 mod runtime;
+mod said;
 mod spawn;
 
 pub use facade::{Exposed, exposed};
-pub use place::ScriptPlace;
 pub use request::{Conversation, ScriptRequest, ScriptRun};
 pub use ringfence_script::*;
+pub(crate) use runtime::Runtimes;

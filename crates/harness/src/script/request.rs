@@ -60,7 +60,8 @@ impl ScriptRequest {
 
     /// Whether it runs: the turn decides before the provider, and the provider before the rest.
     pub fn mode(&self, config: &ScriptConfig) -> ScriptMode {
-        let listed = |list: &[String]| list.contains(&self.conversation.provider);
+        let named = &self.conversation.provider;
+        let listed = |list: &[String]| list.iter().any(|name| name.eq_ignore_ascii_case(named));
         if let Some(mode) = self.mode {
             mode
         } else if listed(&config.disabled_providers) {
@@ -101,6 +102,8 @@ mod tests {
             (Disabled, "", None, Disabled),
             (Enabled, "", None, Enabled),
             (Enabled, "bad", None, Disabled),
+            (Enabled, "Bad", None, Disabled),
+            (Disabled, "GOOD", None, Enabled),
             (Disabled, "good", None, Enabled),
             (Disabled, "new", None, DryRun),
             (Disabled, "odd", None, DryRun),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ringfence_dialect::{ErrorCode, Phase, ScriptError};
-use ringfence_script::{Language, ToolScript, ToolScriptLimits, run_tool_script};
+use ringfence_script::{Language, ToolHost, ToolScript, ToolScriptLimits, run_tool_script};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -13,6 +13,7 @@ use super::context;
 use super::ending::{End, Left, Limits, Told};
 use super::facade::{self, Exposed};
 use super::ledger::{Ledger, Script};
+use super::pending::Pending;
 use super::request::{ScriptRequest, ScriptRun};
 use super::spawn;
 use crate::config::ScriptMode;
@@ -148,7 +149,7 @@ impl Engine {
         let bridge = Arc::new(Bridge {
             asks,
             exposed: exposed.to_vec(),
-            progress: Mutex::default(),
+            record: Mutex::default(),
             events: self.desk.events.clone(),
             call: call.id.clone(),
         });
@@ -158,7 +159,11 @@ impl Engine {
             context: context::of(self, request, id, millis, &facade::paths(exposed)),
             ..self.tool_script(request)
         };
-        let mut run = run_tool_script(self.tool_runtime(), script, bridge);
+        let mut run = run_tool_script(
+            self.tool_runtime(),
+            script,
+            Arc::clone(&bridge) as Arc<dyn ToolHost>,
+        );
         let seated = run.seated();
         tokio::pin!(seated);
         let script = Script {
@@ -166,6 +171,7 @@ impl Engine {
             source: &request.source,
             call,
             clock: clock.clone(),
+            hosts: Arc::default(),
         };
         let mut ledger = Ledger::new(self, script, exposed);
         // Waiting for a place is not the script's time.
@@ -173,29 +179,30 @@ impl Engine {
         let end = loop {
             tokio::select! {
                 biased;
-                () = call.cancel.cancelled() => break None,
+                () = call.cancel.cancelled() => break End::Cancelled,
                 () = &mut seated, if unseated.is_some() => unseated = None,
                 Some(ask) = asked.recv() => match ask {
                     Ask::Call(made, answer) => ledger.enter(made, answer),
                     Ask::Cancel(number) => ledger.cancel(number),
                 },
-                Some(()) = ledger.next() => if ledger.stopped { break Some(End::Stopped) },
-                result = &mut run => break Some(End::Finished(Box::new(result))),
-                () = clock.reaches(timeout) => break Some(End::TimedOut),
+                Some(()) = ledger.next() => if ledger.stopped { break End::Stopped },
+                result = &mut run => break End::Finished(Box::new(result)),
+                () = clock.reaches(timeout) => break End::TimedOut,
             }
         };
         run.terminate(None);
         drop(run);
         let elapsed = clock.elapsed();
-        let left = if matches!(end, Some(End::Finished(_))) {
-            enter_tasks(&mut ledger, &mut asked);
+        let left = if matches!(end, End::Finished(_)) {
+            let not_begun = enter_tasks(&mut ledger, &mut asked);
             let given_up = async {
                 tokio::select! {
                     () = clock.reaches(timeout) => {}
                     () = call.cancel.cancelled() => {}
                 }
             };
-            let aborted = ledger.end_script();
+            let mut aborted = ledger.end_script();
+            aborted.extend(not_begun);
             let left = wind_up(&mut ledger, aborted).await;
             start_tasks(&mut ledger, given_up).await;
             left
@@ -208,8 +215,12 @@ impl Engine {
             timeout,
             elapsed,
         };
-        let end = end.ok_or(CallError::Cancelled)?;
-        Ok(Told::of(&end, &ledger, &left, &limits))
+        let dropped = match &end {
+            End::Finished(result) => result.dropped_logs,
+            _ => 0,
+        };
+        let said = bridge.said(dropped);
+        Ok(Told::of(&end, &ledger, &left, &limits, said))
     }
 
     /// A script with the limits of the configuration.
@@ -234,15 +245,22 @@ impl Engine {
     }
 }
 
-/// Enters the tasks that a script asked for with its last breath: they are to outlive it.
-fn enter_tasks(ledger: &mut Ledger<'_>, asked: &mut mpsc::UnboundedReceiver<Ask>) {
+/// Enters the tasks that a script asked for with its last breath: they are to outlive it. The other calls are given back:
+/// they are not begun any more.
+fn enter_tasks(ledger: &mut Ledger<'_>, asked: &mut mpsc::UnboundedReceiver<Ask>) -> Vec<Pending> {
+    let mut not_begun = Vec::new();
     while let Ok(ask) = asked.try_recv() {
-        if let Ask::Call(made, answer) = ask
-            && [spawn::EXEC, spawn::CANCEL].contains(&made.tool.as_str())
-        {
-            ledger.enter(made, answer);
+        match ask {
+            Ask::Call(made, answer)
+                if [spawn::EXEC, spawn::CANCEL].contains(&made.tool.as_str()) =>
+            {
+                ledger.enter(made, answer);
+            }
+            Ask::Call(made, _) => not_begun.push(Pending::of(&made)),
+            Ask::Cancel(number) => not_begun.retain(|call: &Pending| call.number != number),
         }
     }
+    not_begun
 }
 
 /// Waits until the tasks that an ended script has asked for have started, for as long as the script had time. What has
@@ -255,13 +273,13 @@ async fn start_tasks(ledger: &mut Ledger<'_>, given_up: impl Future<Output = ()>
     }
     let aborted = ledger.abort();
     let late = aborted.iter();
-    let late = late.map(|name| format!("{name} did not start within the script's time"));
+    let late = late.map(|call| format!("{call} did not start within the script's time"));
     ledger.not_started.extend(late);
     wind_up(ledger, aborted).await;
 }
 
 /// Gives what was cancelled a little time to end. What has not ended by then is killed as it is dropped.
-async fn wind_up(ledger: &mut Ledger<'_>, aborted: Vec<String>) -> Left {
+async fn wind_up(ledger: &mut Ledger<'_>, aborted: Vec<Pending>) -> Left {
     let ended = async { while ledger.next().await.is_some() {} };
     let _ = tokio::time::timeout(GRACE, ended).await;
     Left {

@@ -7,14 +7,14 @@
 //! Contents are not read. What ignore files leave out is left out, and so is what may not be read.
 
 mod index;
+mod query;
 mod rank;
 mod rules;
 mod walk;
-mod wanted;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use index::{Catalogue, Terrain};
+pub(crate) use query::Query;
 pub(crate) use rank::{Found, best};
-pub(crate) use wanted::Wanted;

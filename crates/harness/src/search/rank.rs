@@ -7,7 +7,7 @@ use std::thread;
 
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-use super::wanted::{Names, Wanted};
+use super::query::{Names, Query};
 
 /// A file that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ type Rank<'n> = (u32, Reverse<usize>, Reverse<&'n str>);
 /// The best names, best first. `may_show` has the last word on each.
 pub(crate) fn best(
     names: &[Box<str>],
-    wanted: &Wanted,
+    query: &Query,
     limit: usize,
     may_show: &(dyn Fn(&str) -> bool + Sync),
 ) -> Vec<Found> {
@@ -45,7 +45,7 @@ pub(crate) fn best(
     let mut ranked: Vec<Rank<'_>> = thread::scope(|scope| {
         let workers: Vec<_> = names
             .chunks(share)
-            .map(|names| scope.spawn(move || best_of(names, wanted, limit, may_show)))
+            .map(|names| scope.spawn(move || best_of(names, query, limit, may_show)))
             .collect();
         workers
             .into_iter()
@@ -54,7 +54,7 @@ pub(crate) fn best(
     });
     ranked.sort_unstable_by(|a, b| b.cmp(a));
     ranked.truncate(limit);
-    let mut scorer = Scorer::new(wanted);
+    let mut scorer = Scorer::new(query);
     let found = ranked.into_iter().map(|(score, _, Reverse(path))| Found {
         path: path.to_owned(),
         score,
@@ -65,11 +65,11 @@ pub(crate) fn best(
 
 fn best_of<'n>(
     names: &'n [Box<str>],
-    wanted: &Wanted,
+    query: &Query,
     limit: usize,
     may_show: &(dyn Fn(&str) -> bool + Sync),
 ) -> Vec<Rank<'n>> {
-    let mut scorer = Scorer::new(wanted);
+    let mut scorer = Scorer::new(query);
     let mut kept: BinaryHeap<Reverse<Rank<'n>>> = BinaryHeap::new();
     for name in names {
         let Some(score) = scorer.score(name) else {
@@ -80,7 +80,7 @@ fn best_of<'n>(
         if is_full && kept.peek().is_none_or(|Reverse(worst)| *worst >= rank) {
             continue;
         }
-        if wanted.excludes(name) || !may_show(name) {
+        if query.excludes(name) || !may_show(name) {
             continue;
         }
         if is_full {
@@ -99,9 +99,9 @@ struct Scorer<'w> {
 }
 
 impl<'w> Scorer<'w> {
-    fn new(wanted: &'w Wanted) -> Self {
+    fn new(query: &'w Query) -> Self {
         Self {
-            names: &wanted.names,
+            names: &query.names,
             matcher: Matcher::new(Config::DEFAULT.match_paths()),
             buffer: Vec::new(),
         }

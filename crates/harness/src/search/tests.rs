@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Catalogue, Found, Terrain, Wanted, best};
+use super::{Catalogue, Found, Query, Terrain, best};
 
 struct Site {
     root: tempfile::TempDir,
@@ -49,8 +49,8 @@ impl Site {
     fn find(&self, pattern: &str, excluded: &[&str], limit: usize) -> Vec<Found> {
         let index = self.catalogue.names(&self.terrain(&[]));
         let excluded: Vec<String> = excluded.iter().map(|text| (*text).to_owned()).collect();
-        let wanted = Wanted::parse(pattern, &excluded).unwrap();
-        best(&index.files, &wanted, limit, &|_| true)
+        let query = Query::parse(pattern, &excluded).unwrap();
+        best(&index.files, &query, limit, &|_| true)
     }
 
     fn paths(&self, pattern: &str) -> Vec<String> {
@@ -167,8 +167,8 @@ fn limits_exclusions_scores_and_indices() {
 fn what_may_not_be_read_is_not_listed() {
     let site = Site::new(&["keys/id", "keys-not/id", "id"]);
     let index = site.catalogue.names(&site.terrain(&["keys"]));
-    let wanted = Wanted::parse("id", &[]).unwrap();
-    let found = best(&index.files, &wanted, 9, &|name| name != "id");
+    let query = Query::parse("id", &[]).unwrap();
+    let found = best(&index.files, &query, 9, &|name| name != "id");
     let paths: Vec<_> = found.iter().map(|found| found.path.as_str()).collect();
     assert_eq!(paths, ["keys-not/id"]);
 }
@@ -232,7 +232,7 @@ fn a_search_that_makes_no_sense_says_so() {
         ("  ", vec![], "it is empty"),
         ("a", vec!["{".to_owned()], "is not a pattern"),
     ] {
-        let error = Wanted::parse(pattern, &excluded).unwrap_err().to_string();
+        let error = Query::parse(pattern, &excluded).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! `apply_patch`: files changed by a patch, as spec 1 has it.
+//! `apply_patch`: files changed by a patch.
 
 use std::fmt::Write;
 

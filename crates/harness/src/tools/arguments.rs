@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::shape;
 use crate::error::CallError;
 
 /// Reads the arguments of a tool.
@@ -11,15 +12,47 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
     tool: &str,
     arguments: Value,
 ) -> Result<T, CallError> {
-    let bad = |message: String| CallError::BadArguments {
-        tool: tool.to_owned(),
-        message,
+    let schema = schema::<T>();
+    check_fields(tool, &schema, &arguments)?;
+    // Some fields take more than their schema says: it only explains what cannot be read.
+    let given = arguments.clone();
+    serde_path_to_error::deserialize(arguments).map_err(|error| {
+        let read = || {
+            let path = error.path().to_string();
+            match (path.as_str(), error.inner()) {
+                (".", inner) => inner.to_string(),
+                (path, inner) => format!("`{path}`: {inner}"),
+            }
+        };
+        bad(tool, shape::misfit(&schema, &given).unwrap_or_else(read))
+    })
+}
+
+/// Whether arguments, as far as a script's text shows them, have the shape that a tool's schema asks for.
+pub(crate) fn check(tool: &str, schema: &Value, arguments: &Value) -> Result<(), CallError> {
+    if shape::is_unknown(arguments) {
+        return Ok(());
+    }
+    let mut shown = arguments.clone();
+    if let Value::Object(fields) = &mut shown {
+        fields.remove(shape::UNKNOWN);
+    }
+    check_fields(tool, schema, &shown)?;
+    match shape::misfit(schema, arguments) {
+        Some(message) => Err(bad(tool, message)),
+        None => Ok(()),
+    }
+}
+
+/// Whether arguments are an object with fields that the tool knows.
+fn check_fields(tool: &str, schema: &Value, arguments: &Value) -> Result<(), CallError> {
+    let Value::Object(fields) = arguments else {
+        let got = shape::kind(arguments);
+        return Err(bad(tool, format!("expected an object, got {got}")));
     };
-    let Value::Object(fields) = &arguments else {
-        return Err(bad(format!("expected an object, got {}", kind(&arguments))));
-    };
-    if let Some(known) = field_names(&schema::<T>())
-        && let Some(field) = fields.keys().find(|field| !known.contains(field))
+    let is_known = |field: &str, known: &[String]| known.iter().any(|name| name == field);
+    if let Some(known) = field_names(schema)
+        && let Some(field) = fields.keys().find(|field| !is_known(field, &known))
     {
         return Err(CallError::UnknownField {
             tool: tool.to_owned(),
@@ -28,15 +61,14 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
             known,
         });
     }
-    serde_path_to_error::deserialize(arguments).map_err(|error| {
-        let path = error.path().to_string();
-        let inner = error.into_inner();
-        bad(if path == "." {
-            inner.to_string()
-        } else {
-            format!("`{path}`: {inner}")
-        })
-    })
+    Ok(())
+}
+
+fn bad(tool: &str, message: String) -> CallError {
+    CallError::BadArguments {
+        tool: tool.to_owned(),
+        message,
+    }
 }
 
 /// The JSON schema of a tool's arguments.
@@ -68,13 +100,37 @@ pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> 
         .map(|(_, name)| name.to_owned())
 }
 
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize, JsonSchema)]
+    struct Greeting {
+        #[allow(dead_code, reason = "it is there to be asked for")]
+        name: String,
+    }
+
+    #[test]
+    fn what_a_text_does_not_show_passes_a_check_and_no_call() {
+        let schema = schema::<Greeting>();
+        // The arguments, and whether a check and a call take them.
+        for (arguments, checked, called) in [
+            (json!({ "name": "a" }), true, true),
+            (json!(shape::UNKNOWN), true, false),
+            (json!({ shape::UNKNOWN: true }), true, false),
+            (json!({ "name": "a", shape::UNKNOWN: true }), true, false),
+            (json!({ "name": "a", "nam": "b" }), false, false),
+            (json!("a"), false, false),
+        ] {
+            assert_eq!(
+                check("greet", &schema, &arguments).is_ok(),
+                checked,
+                "{arguments}"
+            );
+            let read = read::<Greeting>("greet", arguments.clone());
+            assert_eq!(read.is_ok(), called, "{arguments}");
+        }
     }
 }

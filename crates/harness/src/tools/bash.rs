@@ -1,16 +1,19 @@
-//! `bash`: a text for bash, as spec 4 has it.
+//! `bash`: a text for bash.
+
+use std::path::PathBuf;
+use std::time::Duration;
 
 use ringfence_policy::action::{FenceRequest, RunCommand};
 use ringfence_policy::command_line::Profile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::command::{bash_like, how, in_shell, long_output, timeout, workdir};
+use super::command::{bash_like, in_shell, long_output, run_options, timeout, workdir};
 use super::content::{Content, ContentBlock};
 use super::reply::{Remarks, millis};
 use super::{Invocation, Tool};
 use crate::config::OnTimeout;
-use crate::engine::{Call, Done, Engine, How, Outcome, Patience};
+use crate::engine::{Call, Engine, Outcome, Patience, RunOptions, RunResult};
 use crate::error::CallError;
 use crate::execution::Ending;
 use crate::output::{Ansi, Captured};
@@ -36,11 +39,8 @@ impl Tool for Bash {
         if arguments.command.trim().is_empty() {
             return Err(CallError::EmptyCommand);
         }
-        let timeout = timeout(
-            engine,
-            arguments.timeout,
-            engine.config.bash.default_timeout,
-        )?;
+        let limit = arguments.timeout;
+        let timeout = timeout(engine, limit, engine.config.bash.default_timeout)?;
         let shell = bash_like(engine);
         let (line, environment) =
             in_shell(engine, call, &shell, arguments.command, Profile::Login).await;
@@ -48,7 +48,7 @@ impl Tool for Bash {
         let command = RunCommand {
             tool: "bash".to_owned(),
             line,
-            cwd: workdir(engine, None)?,
+            cwd: bash_workdir(engine, arguments.workdir.as_deref())?,
             environment,
             fence: if leaves {
                 FenceRequest::Leave
@@ -59,18 +59,23 @@ impl Tool for Bash {
             description: arguments.description,
         };
         if arguments.run_in_background == Some(true) {
-            return in_background(engine, call, command).await;
+            if engine.ends_with(call) {
+                return Err(CallError::EndsWithCall);
+            }
+            // One that goes on in the background has all the time unless the call says otherwise.
+            return in_background(engine, call, command, limit.map(|_| timeout)).await;
         }
-        let how = How {
+        let options = RunOptions {
             patience: match engine.config.bash.on_timeout {
+                _ if engine.ends_with(call) => Patience::Ends,
                 OnTimeout::Kill => Patience::MayBeMoved,
                 OnTimeout::Background => Patience::Moves,
             },
-            ..how(engine, timeout)
+            ..run_options(engine, timeout)
         };
-        match engine.run_or_move(call, command, how).await? {
-            Done::Ended(outcome) => Ok(BashOutput::of(engine, &outcome, arguments.ansi)),
-            Done::Moved { task, so_far } => {
+        match engine.run_or_move(call, command, options).await? {
+            RunResult::Ended(outcome) => Ok(BashOutput::of(engine, &outcome, arguments.ansi)),
+            RunResult::Moved { task, so_far } => {
                 Ok(BashOutput::moved(engine, task, &so_far, arguments.ansi))
             }
         }
@@ -82,9 +87,12 @@ async fn in_background(
     engine: &Engine,
     call: &Call,
     command: RunCommand,
+    timeout: Option<Duration>,
 ) -> Result<BashOutput, CallError> {
     let task = TaskId::random();
-    engine.open_task(call, command, task.clone()).await?;
+    engine
+        .open_task(call, command, task.clone(), timeout)
+        .await?;
     Ok(BashOutput::started(
         task,
         "the command runs in the background; `bash_task_output` waits for its output",
@@ -96,8 +104,11 @@ async fn in_background(
 pub(super) struct Arguments {
     /// The command.
     command: String,
-    /// The most time to take, in milliseconds (120000 unless told, at most 600000).
+    /// The most time to take, in milliseconds (120000 unless told, at most 600000; none in the
+    /// background unless told).
     timeout: Option<u64>,
+    /// The folder to run in, relative to the session's.
+    workdir: Option<String>,
     /// What the command does, in five to ten words.
     description: Option<String>,
     /// Return at once and go on in the background.
@@ -139,6 +150,9 @@ pub(super) struct BashOutput {
     /// The file with the whole output, if some of it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     raw_output_path: Option<String>,
+    /// Whether that file has only the beginning.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    raw_output_cut: bool,
     /// The task that it is, or that keeps what it left running.
     #[serde(skip_serializing_if = "Option::is_none")]
     background_task_id: Option<TaskId>,
@@ -162,7 +176,10 @@ impl BashOutput {
         let file = long_output(engine, outcome);
         let summary = (omitted > 0).then(|| {
             let place = match &file {
-                Some(path) => format!("the whole output is in {path}"),
+                Some(file) if file.is_cut => {
+                    format!("the beginning of it is in {}", file.path.display())
+                }
+                Some(file) => format!("the whole output is in {}", file.path.display()),
                 None => "the rest was not kept".to_owned(),
             };
             let total = execution.output.both.total();
@@ -178,10 +195,11 @@ impl BashOutput {
             sandbox: Some(outcome.sandbox.to_owned()),
             summary,
             structured_content: content.blocks(),
-            raw_output_path: file,
+            raw_output_cut: file.is_some_and(|file| file.is_cut),
+            raw_output_path: file.map(|file| file.path.display().to_string()),
             background_task_id: outcome.task.clone(),
             status: None,
-            return_code_interpretation: crate::exit_code::interpret(code),
+            return_code_interpretation: crate::exit_code::interpret(execution.ending, code),
             remarks: Remarks::on(outcome),
         }
     }
@@ -213,10 +231,20 @@ impl BashOutput {
             summary: Some(summary.to_owned()),
             structured_content: None,
             raw_output_path: None,
+            raw_output_cut: false,
             background_task_id: Some(task),
             status: Some(State::Running),
             return_code_interpretation: None,
             remarks: Remarks::default(),
         }
     }
+}
+
+/// The folder that a call runs in: the one that it names, in the one that is configured.
+fn bash_workdir(engine: &Engine, asked: Option<&str>) -> Result<PathBuf, CallError> {
+    let Some(configured) = &engine.config.bash.working_directory else {
+        return workdir(engine, asked);
+    };
+    let path = configured.join(asked.unwrap_or("."));
+    workdir(engine, Some(&path.to_string_lossy()))
 }

@@ -9,10 +9,10 @@ use super::poll::{self, WaitFor};
 use super::reply::millis;
 use super::task_output::TaskReply;
 use super::{Invocation, Tool};
-use crate::engine::{Announced, Call, Engine};
+use crate::engine::{Call, CallAnnouncement, Engine};
 use crate::error::CallError;
 use crate::event::Event;
-use crate::registry::{Listed, State, TaskId};
+use crate::registry::{Listed, Since, State, TaskId};
 
 const OUTPUT_NAME: &str = "bash_task_output";
 const STOP_NAME: &str = "bash_task_stop";
@@ -56,7 +56,8 @@ impl Tool for TaskStop {
     }
 
     fn description(&self) -> &'static str {
-        "Ends a background task and everything that it started."
+        "Ends a background task and everything that it started: it is asked to end, and \
+                  killed if it has not after a while."
     }
 
     async fn run(
@@ -91,7 +92,7 @@ impl Tool for TaskList {
         let listed = |entries: Vec<Listed>| entries.into_iter().map(Line::of).collect();
         Ok(Lists {
             tasks: listed(at.engine.registry.tasks()),
-            processes: listed(at.engine.registry.sessions()),
+            processes: listed(at.engine.registry.processes()),
         })
     }
 }
@@ -107,7 +108,7 @@ pub(super) struct OutputArguments {
     /// What ends the wait early: the task's exit alone, or the first output.
     #[serde(default)]
     wait_for: WaitFor,
-    /// A regular expression; standard output in which it is found ends the wait early.
+    /// A regular expression; output in which it is found ends the wait early.
     pattern: Option<String>,
     /// A regular expression; only lines in which it is found are returned, and the others are
     /// dropped.
@@ -145,7 +146,7 @@ async fn output(
     let task = engine.registry.task(&id)?;
     let announced = announce(engine, call, OUTPUT_NAME, &id);
     tokio::select! {
-        () = task.wait(&until, deadline) => {}
+        () = task.wait(&until, Since::BEGINNING, deadline) => {}
         // The task is not the call's: it lives on.
         () = call.cancel.cancelled() => {}
     }
@@ -155,14 +156,16 @@ async fn output(
 }
 
 /// Tells the beginning of a call that is about a task.
-fn announce(engine: &Engine, call: &Call, tool: &str, id: &TaskId) -> Announced {
+fn announce(engine: &Engine, call: &Call, tool: &str, id: &TaskId) -> CallAnnouncement {
     let begin = Event::Begin {
         call: call.id.clone(),
         tool: tool.to_owned(),
         command: id.to_string(),
         cwd: engine.ground.cwd.clone(),
+        parent: call.parent.clone(),
+        turn: call.turn.clone(),
     };
-    Announced::of(&engine.desk, call, &begin)
+    CallAnnouncement::of(&engine.desk, call, &begin)
 }
 
 /// What a session keeps running, and what it still has of what has ended.

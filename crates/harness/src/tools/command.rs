@@ -10,9 +10,10 @@ use ringfence_policy::command_line::{CommandLine, Profile, Shell};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::engine::{Call, Engine, How, Outcome};
+use crate::engine::{Call, Engine, Outcome, RunOptions};
+use crate::environment::{merge_login_environment, parse_environment};
 use crate::error::CallError;
-use crate::session::{merge_login_environment, parse_environment};
+use crate::output::{HeadTail, Kind, OutputFile};
 
 /// Where a call asks to run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -64,12 +65,21 @@ pub(crate) fn timeout(
     }
 }
 
+/// Whether the user's profile applies to a text: as it was asked for, or as it is configured.
+pub(super) fn profile(engine: &Engine, login: Option<bool>) -> Profile {
+    if login.unwrap_or(engine.config.shell.login) {
+        Profile::Login
+    } else {
+        Profile::Plain
+    }
+}
+
 /// How a command of a model's is run.
-pub(crate) fn how(engine: &Engine, timeout: Duration) -> How {
-    How {
+pub(crate) fn run_options(engine: &Engine, timeout: Duration) -> RunOptions {
+    RunOptions {
         timeout: Some(timeout),
         silence: engine.config.shell.silence,
-        ..How::default()
+        ..RunOptions::default()
     }
 }
 
@@ -88,12 +98,19 @@ pub(super) async fn in_shell(
         profile,
     };
     if profile == Profile::Plain || !shell.kind.is_bourne() {
-        return (line(profile), engine.environment.clone());
+        return (line(profile), on_pipes(&engine.environment));
     }
     match login_environment(engine, call).await {
-        Some(environment) => (line(Profile::Plain), environment.clone()),
-        None => (line(Profile::Login), engine.environment.clone()),
+        Some(environment) => (line(Profile::Plain), on_pipes(environment)),
+        None => (line(Profile::Login), on_pipes(&engine.environment)),
     }
+}
+
+/// The environment of a command that has no terminal, and must not believe that it has the user's.
+pub(crate) fn on_pipes(environment: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut environment = environment.clone();
+    environment.insert("TERM".to_owned(), "dumb".to_owned());
+    environment
 }
 
 /// The environment after the user's profile, taken once per session, inside the fence.
@@ -114,7 +131,7 @@ async fn take_login_environment(engine: &Engine, call: &Call) -> Option<BTreeMap
         tool: "login-environment".to_owned(),
         line: CommandLine::Shell {
             shell: engine.shell.clone(),
-            text: "env -0".to_owned(),
+            text: printing_the_environment(engine.shell.kind).to_owned(),
             profile: Profile::Login,
         },
         cwd: engine.ground.cwd.clone(),
@@ -123,11 +140,11 @@ async fn take_login_environment(engine: &Engine, call: &Call) -> Option<BTreeMap
         justification: None,
         description: None,
     };
-    let how = How {
+    let options = RunOptions {
         timeout: Some(LONGEST),
-        ..How::default()
+        ..RunOptions::default()
     };
-    let taken = engine.run_quietly(command, how).await;
+    let taken = engine.run_quietly(command, options).await;
     let login = match &taken {
         Ok(outcome) if outcome.execution.exit_code() == 0 => {
             let stdout = &outcome.execution.output.stdout;
@@ -147,8 +164,18 @@ async fn take_login_environment(engine: &Engine, call: &Call) -> Option<BTreeMap
             merge_login_environment(&engine.config.environment, &engine.environment, login);
         // A profile may set what headers are made from.
         merged.retain(|name, _| !engine.network.keeps(name));
+        merged.retain(|name, value| !engine.own_secrets.include(name, value));
         merged
     })
+}
+
+/// A text that prints the environment. A profile's functions are part of it where the shell can hand
+/// them on in it.
+fn printing_the_environment(shell: ShellKind) -> &'static str {
+    match shell {
+        ShellKind::Bash => "env -0; declare -f",
+        _ => "env -0",
+    }
 }
 
 /// The shell for a tool that is called after one: the session's if it is of that kind.
@@ -170,12 +197,11 @@ pub(super) fn bash_like(engine: &Engine) -> Shell {
 }
 
 /// The file with the whole output, if the reply leaves some of it out.
-pub(super) fn long_output(engine: &Engine, outcome: &Outcome) -> Option<String> {
+pub(super) fn long_output<'a>(engine: &Engine, outcome: &'a Outcome) -> Option<&'a OutputFile> {
     let output = &outcome.execution.output;
-    let cut = output.both.total() > engine.max_output_chars() as u64;
-    output
-        .file
-        .as_ref()
-        .filter(|_| cut)
-        .map(|path| path.display().to_string())
+    let is_data = |stream: &HeadTail| matches!(Kind::of(stream.head()), Kind::Binary(_));
+    let cut = output.both.total() > engine.max_output_chars() as u64
+        || is_data(&output.stdout)
+        || is_data(&output.stderr);
+    output.file.as_ref().filter(|_| cut)
 }

@@ -5,14 +5,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::engine::Engine;
-use crate::output::{Ansi, Block, Captured, Excerpt, Showing, Shown};
+use crate::output::{Ansi, Block, Captured, Excerpt, StreamView, ViewOptions};
 
 /// The output of a command as a reply has it.
 pub(super) struct Content {
     /// Standard output.
-    pub(super) stdout: Shown,
+    pub(super) stdout: StreamView,
     /// Standard error.
-    pub(super) stderr: Shown,
+    pub(super) stderr: StreamView,
     /// Both, in the order they came as far as they are text.
     pub(super) both: Excerpt,
 }
@@ -20,21 +20,22 @@ pub(super) struct Content {
 impl Content {
     /// What is told of this output. Escape sequences go by the configuration unless the call says.
     pub(super) fn of(engine: &Engine, output: &Captured, ansi: Option<Ansi>) -> Self {
-        let showing = Showing {
+        let options = ViewOptions {
             most_chars: engine.max_output_chars(),
             ansi: ansi.unwrap_or(engine.config.output.ansi),
             image_bytes: engine.config.output.max_image_bytes,
         };
         // The file has both streams: it is the whole of one where the other is empty.
-        let file = output.file.as_deref();
+        let whole = output.file.as_ref().filter(|file| !file.is_cut);
+        let file = whole.map(|file| file.path.as_path());
         let alone = |other: u64| file.filter(|_| other == 0);
-        let stdout = Shown::of(&output.stdout, alone(output.stderr.total()), showing);
-        let stderr = Shown::of(&output.stderr, alone(output.stdout.total()), showing);
+        let stdout = StreamView::of(&output.stdout, alone(output.stderr.total()), options);
+        let stderr = StreamView::of(&output.stderr, alone(output.stdout.total()), options);
         let both = if stdout.blocks.is_empty() && stderr.blocks.is_empty() {
-            Excerpt::shown(&output.both, showing.most_chars, showing.ansi)
+            Excerpt::shown(&output.both, options.most_chars, options.ansi)
         } else {
             let text = format!("{}{}", stdout.excerpt.text, stderr.excerpt.text);
-            Excerpt::of_text(&text, showing.most_chars)
+            Excerpt::of_text(&text, options.most_chars)
         };
         Self {
             stdout,

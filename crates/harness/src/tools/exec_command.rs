@@ -1,24 +1,24 @@
-//! `exec_command`: a command that may outlive the call, as spec 2 has it.
+//! `exec_command`: a command that may outlive the call, on a terminal unless told otherwise.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ringfence_jail::TerminalSize;
 use ringfence_policy::action::RunCommand;
-use ringfence_policy::command_line::{CommandLine, Profile, Shell};
+use ringfence_policy::command_line::{CommandLine, Shell};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use tokio::time::Instant;
 
-use super::command::{SandboxPermissions, in_shell, workdir};
+use super::command::{SandboxPermissions, in_shell, profile, workdir};
 use super::poll::{self, Size, WaitFor};
 use super::process_output::{ProcessOutput, Told};
 use super::{Invocation, Tool};
-use crate::engine::{Call, Engine, SessionStart, StartedSession};
+use crate::engine::{Call, Engine, Keys, ProcessStart, StartedProcess};
 use crate::error::CallError;
 use crate::output::{Ansi, TERM};
-use crate::registry::ProcessId;
-use crate::session::named_shell;
+use crate::registry::{KeptCommand, ProcessId};
+use crate::shell::named_shell;
 
 const NAME: &str = "exec_command";
 
@@ -34,7 +34,7 @@ impl Tool for ExecCommand {
     }
 
     fn description(&self) -> &'static str {
-        "Starts a command inside the fence, on pipes or a terminal, and returns what it \
+        "Starts a command inside the fence, on a terminal or on pipes, and returns what it \
                   has printed after a while. If it still runs then, `process_id` names it for \
                   `write_stdin`."
     }
@@ -44,7 +44,7 @@ impl Tool for ExecCommand {
         at: Invocation<'_>,
         arguments: Arguments,
     ) -> Result<ProcessOutput, CallError> {
-        run(at.engine, at.call, arguments).await
+        Box::pin(run(at.engine, at.call, arguments)).await
     }
 }
 
@@ -53,8 +53,8 @@ impl Tool for ExecCommand {
 pub(super) struct Arguments {
     /// The program and its arguments, for example `["python3", "-i"]`, or a text for the shell.
     command: Command,
-    /// Whether it runs on a terminal instead of pipes.
-    #[serde(default)]
+    /// Whether it runs on a terminal (unless told otherwise) or on pipes.
+    #[serde(default = "on_a_terminal")]
     tty: bool,
     /// The size of the terminal (24 rows and 80 columns unless told).
     size: Option<Size>,
@@ -115,11 +115,15 @@ async fn run(
         (true, None) => Some(TerminalSize::default()),
         (true, Some(size)) => Some(size.checked(NAME)?),
         (false, None) if !arguments.screen => None,
-        (false, _) => return Err(bad("`size` and `screen` need a terminal: set `tty`")),
+        (false, _) => return Err(bad("`size` and `screen` need a terminal: leave `tty` on")),
     };
-    let reserved = engine
-        .registry
-        .reserve(checked_id(arguments.process_id.clone())?)?;
+    let id = checked_id(arguments.process_id.clone())?;
+    if let Some(id) = &id
+        && let Ok(kept) = engine.registry.process(id)
+    {
+        return return_to(engine, call, arguments, (id, &kept)).await;
+    }
+    let reserved = engine.registry.reserve(id)?;
     let otherwise = engine.config.process.yield_time;
     let deadline = poll::deadline(engine, arguments.yield_time_ms, otherwise)?;
     let patience = deadline.saturating_duration_since(Instant::now());
@@ -128,20 +132,21 @@ async fn run(
     let (screen, ansi) = (arguments.screen, arguments.ansi);
     let command = command(engine, call, arguments).await?;
     let id = reserved.id().clone();
-    let start = SessionStart {
+    let start = ProcessStart {
         reserved,
         terminal,
         until: &until,
         patience,
     };
-    let StartedSession {
-        attended,
+    let StartedProcess {
+        kept,
         not_retried,
-    } = engine.open_session(call, command, start).await?;
+        retried,
+    } = Box::pin(engine.open_process(call, command, start)).await?;
     let mut reply = Told {
         engine,
         id: &id,
-        attended: &attended,
+        kept: &kept,
         most_chars,
         screen,
         ansi,
@@ -149,7 +154,48 @@ async fn run(
     }
     .reply()?;
     reply.remarks.not_retried = not_retried;
+    reply.remarks.retried = retried;
+    if reply.exit_code.is_none() && engine.ends_with(call) {
+        reply.warning = Some(CallError::EndsWithCall.to_string());
+    }
     Ok(reply)
+}
+
+/// Returns to a command that runs already under the id: nothing is started.
+async fn return_to(
+    engine: &Engine,
+    call: &Call,
+    arguments: Arguments,
+    (id, kept): (&ProcessId, &KeptCommand),
+) -> Result<ProcessOutput, CallError> {
+    let since = Instant::now();
+    let until = poll::until(NAME, arguments.wait_for, arguments.pattern.as_deref())?;
+    let otherwise = engine.config.process.yield_time;
+    let deadline = poll::deadline(engine, arguments.yield_time_ms, otherwise)?;
+    let running = engine.registry.process_command(id);
+    let wait = (&until, deadline);
+    engine
+        .type_input(call, NAME, (id, kept), Keys::default(), wait)
+        .await?;
+    let told = Told {
+        engine,
+        id,
+        kept,
+        most_chars: poll::most_chars(engine, arguments.max_output_tokens),
+        screen: arguments.screen && kept.screen(|_| ()).is_some(),
+        ansi: arguments.ansi,
+        since,
+    };
+    let mut reply = told.reply()?;
+    reply.warning = Some(format!(
+        "nothing was started: `{id}` is `{running}`, to which this call returned; another \
+         `process_id`, or none, starts another command"
+    ));
+    Ok(reply)
+}
+
+fn on_a_terminal() -> bool {
+    true
 }
 
 fn bad(message: &str) -> CallError {
@@ -185,12 +231,7 @@ async fn command(
         Command::Text(text) if text.trim().is_empty() => return Err(CallError::EmptyCommand),
         Command::Text(text) => {
             let shell = shell(engine, arguments.shell)?;
-            let login = arguments.login.unwrap_or(engine.config.shell.login);
-            let profile = if login {
-                Profile::Login
-            } else {
-                Profile::Plain
-            };
+            let profile = profile(engine, arguments.login);
             in_shell(engine, call, &shell, text, profile).await
         }
     };

@@ -1,12 +1,16 @@
 //! What comes of a command that was run to its end, as `shell` and `shell_command` reply it.
 
+use std::time::Duration;
+
+use ringfence_policy::action::RunCommand;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::command::long_output;
+use super::command::{long_output, run_options};
 use super::content::{Content, ContentBlock};
 use super::reply::{Remarks, millis};
-use crate::engine::{Engine, Outcome};
+use crate::engine::{Call, Engine, Outcome};
+use crate::error::CallError;
 use crate::output::{Ansi, Excerpt};
 use crate::registry::TaskId;
 
@@ -33,6 +37,9 @@ pub struct ExecToolCallOutput {
     /// The file with the whole output, if some of it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_output_path: Option<String>,
+    /// Whether that file has only the beginning.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub raw_output_cut: bool,
     /// Whether standard output is an image, if it is not text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_image: Option<bool>,
@@ -57,12 +64,26 @@ pub struct StreamOutput {
     pub truncated_after_lines: Option<u64>,
 }
 
+/// Runs a command in the foreground and tells its outcome.
+pub(super) async fn run(
+    engine: &Engine,
+    call: &Call,
+    command: RunCommand,
+    timeout: Duration,
+    ansi: Option<Ansi>,
+) -> Result<ExecToolCallOutput, CallError> {
+    let options = run_options(engine, timeout);
+    let outcome = engine.run_command(call, command, options).await?;
+    Ok(ExecToolCallOutput::of(engine, &outcome, ansi))
+}
+
 impl ExecToolCallOutput {
     /// What is told of an outcome. Escape sequences go by the configuration unless the call says.
     pub(crate) fn of(engine: &Engine, outcome: &Outcome, ansi: Option<Ansi>) -> Self {
         let execution = &outcome.execution;
         let content = Content::of(engine, &execution.output, ansi);
         let blocks = content.blocks();
+        let file = long_output(engine, outcome);
         Self {
             exit_code: execution.exit_code(),
             stdout: StreamOutput::of(&content.stdout.excerpt),
@@ -71,8 +92,9 @@ impl ExecToolCallOutput {
             duration: millis(execution.duration),
             timed_out: execution.ending.is_timeout(),
             sandbox: outcome.sandbox.to_owned(),
-            exit_code_meaning: crate::exit_code::interpret(execution.exit_code()),
-            raw_output_path: long_output(engine, outcome),
+            exit_code_meaning: crate::exit_code::interpret(execution.ending, execution.exit_code()),
+            raw_output_path: file.map(|file| file.path.display().to_string()),
+            raw_output_cut: file.is_some_and(|file| file.is_cut),
             is_image: blocks.is_some().then(|| content.stdout.has_image()),
             structured_content: blocks,
             background_task_id: outcome.task.clone(),

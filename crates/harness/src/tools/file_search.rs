@@ -1,11 +1,11 @@
-//! `file_search`: files by name, as spec 1 has it.
+//! `file_search`: files by name.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Invocation, Tool};
 use crate::error::CallError;
-use crate::search::{Found, Wanted};
+use crate::search::{Found, Query};
 
 /// The tool.
 pub(super) struct FileSearch;
@@ -33,7 +33,7 @@ impl Tool for FileSearch {
     ) -> Result<Vec<FileSearchResult>, CallError> {
         let Invocation { engine, call, .. } = at;
         let excluded = arguments.exclude_patterns.unwrap_or_default();
-        let wanted = Wanted::parse(&arguments.pattern, &excluded).map_err(|error| {
+        let query = Query::parse(&arguments.pattern, &excluded).map_err(|error| {
             CallError::BadArguments {
                 tool: "file_search".to_owned(),
                 message: error.to_string(),
@@ -41,7 +41,7 @@ impl Tool for FileSearch {
         })?;
         let limit = arguments.limit.unwrap_or(engine.config.files.search_limit);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let found = engine.search_files(call, wanted, limit).await?;
+        let found = engine.search_files(call, query, limit).await?;
         Ok(found.into_iter().map(FileSearchResult::of).collect())
     }
 }

@@ -8,7 +8,7 @@ use super::reply::{Remarks, millis};
 use crate::engine::Engine;
 use crate::error::CallError;
 use crate::output::{Ansi, Captured, Excerpt, Face, Screen};
-use crate::registry::{Attended, End, ProcessId, TaskId};
+use crate::registry::{End, KeptCommand, ProcessId, TaskId};
 
 /// What is new of a command.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -30,14 +30,17 @@ pub(super) struct ProcessOutput {
     /// The file with the whole output, if that was long.
     #[serde(skip_serializing_if = "Option::is_none")]
     raw_output_path: Option<String>,
+    /// Whether that file has only the beginning.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    raw_output_cut: bool,
     /// The task that keeps what it left running.
     #[serde(skip_serializing_if = "Option::is_none")]
     background_task_id: Option<TaskId>,
     #[serde(flatten)]
     pub(super) remarks: Remarks,
-    /// That soon no more commands can be kept.
+    /// That soon no more commands can be kept, or that nothing was started.
     #[serde(skip_serializing_if = "Option::is_none")]
-    warning: Option<String>,
+    pub(super) warning: Option<String>,
 }
 
 /// The screen of a terminal.
@@ -64,11 +67,11 @@ struct ScreenCursor {
     visible: bool,
 }
 
-/// What a call is told of a session.
+/// What a call is told of a process.
 pub(super) struct Told<'a> {
     pub(super) engine: &'a Engine,
     pub(super) id: &'a ProcessId,
-    pub(super) attended: &'a Attended,
+    pub(super) kept: &'a KeptCommand,
     pub(super) most_chars: usize,
     pub(super) screen: bool,
     pub(super) ansi: Option<Ansi>,
@@ -78,8 +81,8 @@ pub(super) struct Told<'a> {
 impl Told<'_> {
     /// Fetches what is new and tells it. Only one call is told of the end.
     pub(super) fn reply(self) -> Result<ProcessOutput, CallError> {
-        let (fresh, end) = self.attended.fetch();
-        let known = self.attended.end();
+        let (fresh, end) = self.kept.fetch();
+        let known = self.kept.end();
         if let (None, Some(known)) = (&end, known)
             && fresh.stdout.total() == 0
         {
@@ -97,8 +100,8 @@ impl Told<'_> {
     fn told(&self, fresh: &Captured, end: Option<&End>) -> ProcessOutput {
         let ansi = self.ansi.unwrap_or(self.engine.config.output.ansi);
         let excerpt = Excerpt::shown(&fresh.stdout, self.most_chars, ansi);
-        let picture = self.screen.then(|| self.attended.screen(ScreenPicture::of));
-        let file = end.and_then(|end| end.file.as_ref());
+        let picture = self.screen.then(|| self.kept.screen(ScreenPicture::of));
+        let file = self.kept.file();
         ProcessOutput {
             output: excerpt.text,
             process_id: end.is_none().then(|| self.id.clone()),
@@ -106,7 +109,8 @@ impl Told<'_> {
             wall_time_ms: millis(self.since.elapsed()),
             omitted_bytes: Some(excerpt.omitted_bytes).filter(|bytes| *bytes > 0),
             screen: picture.flatten(),
-            raw_output_path: file.map(|path| path.display().to_string()),
+            raw_output_cut: file.as_ref().is_some_and(|file| file.is_cut),
+            raw_output_path: file.map(|file| file.path.display().to_string()),
             background_task_id: end.and_then(|end| end.task.clone()),
             remarks: end.map(Remarks::on_end).unwrap_or_default(),
             warning: self.engine.registry.warning(),

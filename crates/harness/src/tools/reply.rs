@@ -10,6 +10,7 @@ use crate::denial::Denial;
 use crate::engine::Outcome;
 use crate::execution::Ending;
 use crate::limit::LimitHit;
+#[cfg(feature = "commands")]
 use crate::registry::End;
 
 /// The JSON schema of a reply: what is left out when there is nothing to tell is not required.
@@ -33,12 +34,18 @@ pub struct Remarks {
     /// Why it was not tried again although the fence refused something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_retried: Option<String>,
+    /// How it was run again after the fence had refused something: what was granted inside, or that it ran outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retried: Option<String>,
     /// Why it was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_because: Option<String>,
     /// The processes that it left running.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub background_processes: Vec<BackgroundProcess>,
+    /// How to end them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_stop_them: Option<String>,
 }
 
 /// A process that a command left running.
@@ -59,21 +66,29 @@ impl Remarks {
             denials: outcome.denials.clone(),
             limits_hit: outcome.limits_hit.clone(),
             not_retried: outcome.not_retried.clone(),
+            retried: outcome.retried.clone(),
             stopped_because: (execution.ending == Ending::FellSilent).then(|| silent.to_owned()),
             background_processes: left_running(&execution.exit.left_running),
+            to_stop_them: outcome.task.as_ref().map(|_| TO_STOP.to_owned()),
         }
     }
 
+    #[cfg(feature = "commands")]
     /// The remarks on a command that was kept, and has ended.
     pub(super) fn on_end(end: &End) -> Self {
         Self {
             denials: end.findings.denials.clone(),
             limits_hit: end.findings.limits_hit.clone(),
             background_processes: left_running(&end.left_running),
+            to_stop_them: end.task.as_ref().map(|_| TO_STOP.to_owned()),
             ..Self::default()
         }
     }
 }
+
+/// Each command has its own processes: a number that one printed means nothing to another.
+const TO_STOP: &str =
+    "`bash_task_stop` with the id of their task; `kill` in another command does not see them";
 
 fn left_running(left: &[LeftRunning]) -> Vec<BackgroundProcess> {
     let processes = left.iter().map(|left| BackgroundProcess {

@@ -1,15 +1,18 @@
 //! `run_code`: JavaScript or TypeScript in a process of its own.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use ringfence_script::CodeOptions;
+use ringfence_script::{CodeOptions, Function, JsonFunctions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::code_output::CodeOutput;
 use super::{Invocation, Tool};
+use crate::code::{Bridge, CodeBridge};
+use crate::engine::Call;
 use crate::error::CallError;
 
 const NAME: &str = "run_code";
@@ -35,8 +38,12 @@ impl Tool for RunCode {
 
     async fn run(&self, at: Invocation<'_>, arguments: Arguments) -> Result<CodeOutput, CallError> {
         let options = match arguments.options {
-            Some(options) => options.read()?,
+            Some(options) => options.read(at.call)?,
             None => CodeOptions::new(),
+        };
+        let options = match &at.call.bridge {
+            Some(bridge) => bridge.heard(options),
+            None => options,
         };
         let deadline = arguments.timeout_ms.map_or(
             at.engine.config.script.limits.timeout,
@@ -114,12 +121,31 @@ enum CodeLanguage {
 
 impl Options {
     /// What the names and values amount to, which is the script's business to say.
-    fn read(self) -> Result<CodeOptions, CallError> {
+    fn read(self, call: &Call) -> Result<CodeOptions, CallError> {
         let bad = |message: String| CallError::BadArguments {
             tool: NAME.to_owned(),
             message: format!("`options`: {message}"),
         };
         let options = serde_json::to_value(self).map_err(|error| bad(error.to_string()))?;
-        CodeOptions::from_json(&options).map_err(|error| bad(error.to_string()))
+        let options = match &call.bridge {
+            Some(Bridge(bridge)) => CodeOptions::from_json_with(&options, &mut Bridged(bridge)),
+            None => CodeOptions::from_json(&options),
+        };
+        options.map_err(|error| bad(error.to_string()))
+    }
+}
+
+/// Functions of whoever is at the other end of a call's bridge.
+struct Bridged<'a>(&'a Arc<dyn CodeBridge>);
+
+impl JsonFunctions for Bridged<'_> {
+    fn write(&mut self, _: &Function) -> Value {
+        // Options are only read.
+        Value::Null
+    }
+
+    fn read(&mut self, tagged: &Map<String, Value>) -> Result<ringfence_script::Value, String> {
+        let function = Arc::clone(self.0).function(tagged)?;
+        Ok(function.into())
     }
 }

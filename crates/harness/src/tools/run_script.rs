@@ -1,4 +1,4 @@
-//! `run_script`: a script that composes tools, as spec 1 has it.
+//! `run_script`: a script that composes tools.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `shell`: a program and its arguments, as spec 2 has it.
+//! `shell`: a program and its arguments.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use ringfence_policy::command_line::CommandLine;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::command::{SandboxPermissions, how, workdir};
-use super::exec_output::ExecToolCallOutput;
+use super::command::{SandboxPermissions, on_pipes, workdir};
+use super::exec_output::{self, ExecToolCallOutput};
 use super::{Invocation, Tool};
 use crate::error::CallError;
 use crate::output::Ansi;
@@ -48,15 +48,12 @@ impl Tool for Shell {
             tool: "shell".to_owned(),
             cwd: workdir(engine, arguments.workdir.as_deref())?,
             line: CommandLine::Argv(arguments.command),
-            environment: engine.environment.clone(),
+            environment: on_pipes(&engine.environment),
             fence: arguments.sandbox_permissions.into(),
             justification: arguments.justification,
             description: None,
         };
-        let outcome = engine
-            .run_command(call, command, how(engine, timeout))
-            .await?;
-        Ok(ExecToolCallOutput::of(engine, &outcome, arguments.ansi))
+        exec_output::run(engine, call, command, timeout, arguments.ansi).await
     }
 }
 

@@ -1,14 +1,13 @@
-//! `shell_command`: a text for the user's shell, as spec 2 has it.
+//! `shell_command`: a text for the user's shell.
 
 use std::time::Duration;
 
 use ringfence_policy::action::RunCommand;
-use ringfence_policy::command_line::Profile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::command::{SandboxPermissions, how, in_shell, workdir};
-use super::exec_output::ExecToolCallOutput;
+use super::command::{SandboxPermissions, in_shell, profile, workdir};
+use super::exec_output::{self, ExecToolCallOutput};
 use super::{Invocation, Tool};
 use crate::error::CallError;
 use crate::output::Ansi;
@@ -41,12 +40,7 @@ impl Tool for ShellCommand {
         let timeout = arguments
             .timeout_ms
             .map_or(engine.config.shell.timeout, Duration::from_millis);
-        let login = arguments.login.unwrap_or(engine.config.shell.login);
-        let profile = if login {
-            Profile::Login
-        } else {
-            Profile::Plain
-        };
+        let profile = profile(engine, arguments.login);
         let shell = engine.shell.clone();
         let (line, environment) = in_shell(engine, call, &shell, arguments.command, profile).await;
         let command = RunCommand {
@@ -58,10 +52,7 @@ impl Tool for ShellCommand {
             justification: arguments.justification,
             description: None,
         };
-        let outcome = engine
-            .run_command(call, command, how(engine, timeout))
-            .await?;
-        Ok(ExecToolCallOutput::of(engine, &outcome, arguments.ansi))
+        exec_output::run(engine, call, command, timeout, arguments.ansi).await
     }
 }
 

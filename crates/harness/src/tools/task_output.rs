@@ -8,7 +8,7 @@ use super::content::{Content, ContentBlock};
 use super::reply::{Remarks, millis};
 use crate::engine::Engine;
 use crate::output::{Excerpt, HeadTail};
-use crate::registry::{Attended, State, TaskId};
+use crate::registry::{KeptCommand, State, TaskId};
 
 /// What is new of a task.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -43,6 +43,9 @@ pub(super) struct TaskReply {
     /// The file with the whole output, if that was long.
     #[serde(skip_serializing_if = "Option::is_none")]
     raw_output_path: Option<String>,
+    /// Whether that file has only the beginning.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    raw_output_cut: bool,
     /// The task that keeps what it left running.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_running_task_id: Option<TaskId>,
@@ -52,7 +55,12 @@ pub(super) struct TaskReply {
 
 impl TaskReply {
     /// Fetches what is new and tells it.
-    pub(super) fn of(engine: &Engine, id: TaskId, task: &Attended, filter: Option<&Regex>) -> Self {
+    pub(super) fn of(
+        engine: &Engine,
+        id: TaskId,
+        task: &KeptCommand,
+        filter: Option<&Regex>,
+    ) -> Self {
         let (mut fresh, _) = task.fetch();
         let (end, state) = (task.end(), task.state());
         let end = end.as_ref();
@@ -62,7 +70,7 @@ impl TaskReply {
         let content = Content::of(engine, &fresh, None);
         let (stdout, stderr) = (&content.stdout.excerpt, &content.stderr.excerpt);
         let omitted = stdout.omitted_bytes + stderr.omitted_bytes;
-        let file = end.and_then(|end| end.file.as_ref());
+        let file = task.file();
         Self {
             stdout: stdout.text.clone(),
             stderr: stderr.text.clone(),
@@ -75,7 +83,8 @@ impl TaskReply {
             filtered_lines: dropped,
             structured_content: content.blocks(),
             duration_ms: end.map(|end| millis(end.duration)),
-            raw_output_path: file.map(|path| path.display().to_string()),
+            raw_output_cut: file.as_ref().is_some_and(|file| file.is_cut),
+            raw_output_path: file.map(|file| file.path.display().to_string()),
             left_running_task_id: end.and_then(|end| end.task.clone()),
             remarks: end.map(Remarks::on_end).unwrap_or_default(),
         }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::arguments::nearest;
-use super::registered::Registered;
+use super::registered_tool::RegisteredTool;
 use super::tool::Tool;
-use super::{
-    apply_patch, bash, bash_task, exec_command, file_search, run_code, run_script, shell,
-    shell_command, write_stdin,
-};
+use super::{apply_patch, file_search};
+#[cfg(feature = "commands")]
+use super::{bash, bash_task, exec_command, http, shell, shell_command, write_stdin};
+#[cfg(feature = "scripts")]
+use super::{run_code, run_script};
+use crate::config::ExposeConfig;
 use crate::error::CallError;
 
 /// Names that scripts have below `tools` without any tool of that name.
@@ -26,10 +28,21 @@ const OF_SCRIPTS: &[&str] = &[
 ];
 const LONGEST_NAME: usize = 64;
 
+/// The tool that sends requests, which is off unless the configuration switches it on.
+pub(crate) const HTTP: &str = "http";
+
+/// The error of a call of `http` while it is off.
+pub(crate) fn http_switched_off() -> CallError {
+    CallError::SwitchedOff {
+        tool: HTTP,
+        setting: "script.expose.enable_http",
+    }
+}
+
 /// The tools of an engine, by name. Copies share them.
 #[derive(Debug, Clone)]
 pub struct ToolSet {
-    tools: Arc<Vec<Registered>>,
+    tools: Arc<Vec<RegisteredTool>>,
 }
 
 /// Why a tool cannot be added.
@@ -64,25 +77,63 @@ impl ToolSet {
     pub fn built_in() -> Self {
         Self {
             tools: Arc::new(vec![
-                Registered::new(shell::Shell),
-                Registered::new(shell_command::ShellCommand),
-                Registered::new(exec_command::ExecCommand),
-                Registered::new(write_stdin::WriteStdin),
-                Registered::new(bash::Bash),
-                Registered::new(bash_task::TaskOutput),
-                Registered::new(bash_task::TaskStop),
-                Registered::new(bash_task::TaskList),
-                Registered::new(apply_patch::ApplyPatch),
-                Registered::new(file_search::FileSearch),
-                Registered::new(run_code::RunCode),
-                Registered::new(run_script::RunScript),
+                #[cfg(feature = "commands")]
+                RegisteredTool::new(shell::Shell),
+                #[cfg(feature = "commands")]
+                RegisteredTool::new(shell_command::ShellCommand),
+                #[cfg(feature = "commands")]
+                RegisteredTool::new(exec_command::ExecCommand),
+                #[cfg(feature = "commands")]
+                RegisteredTool::new(write_stdin::WriteStdin),
+                #[cfg(feature = "commands")]
+                RegisteredTool::new(bash::Bash),
+                #[cfg(feature = "commands")]
+                RegisteredTool::new(bash_task::TaskOutput),
+                #[cfg(feature = "commands")]
+                RegisteredTool::new(bash_task::TaskStop),
+                #[cfg(feature = "commands")]
+                RegisteredTool::new(bash_task::TaskList),
+                RegisteredTool::new(apply_patch::ApplyPatch),
+                RegisteredTool::new(file_search::FileSearch),
+                #[cfg(feature = "scripts")]
+                RegisteredTool::new(run_code::RunCode),
+                #[cfg(feature = "scripts")]
+                RegisteredTool::new(run_script::RunScript),
             ]),
         }
     }
 
+    /// The built-in tools, with those that are off unless the configuration switches them on.
+    pub fn every_built_in() -> Self {
+        Self::built_in().with_http()
+    }
+
+    /// The same with those built-in tools that are off unless the configuration switches them on.
+    pub fn enabling(self, config: &ExposeConfig) -> Self {
+        if config.enable_http {
+            self.with_http()
+        } else {
+            self
+        }
+    }
+
+    #[cfg(feature = "commands")]
+    fn with_http(mut self) -> Self {
+        if self.find(HTTP).is_err() {
+            Arc::make_mut(&mut self.tools).push(RegisteredTool::new(http::Http));
+        }
+        self
+    }
+
+    /// There is none without the proxy.
+    #[cfg(not(feature = "commands"))]
+    fn with_http(self) -> Self {
+        self
+    }
+
     /// The same with one more. Scripts see it once `script.expose.tools` names it.
     pub fn with(mut self, tool: impl Tool) -> Result<Self, ToolNameError> {
-        let added = Registered::new(tool);
+        let added = RegisteredTool::new(tool);
         for name in added.names() {
             self.refuse(name)?;
         }
@@ -91,18 +142,18 @@ impl ToolSet {
     }
 
     /// The tools, in the order in which they were added.
-    pub fn iter(&self) -> impl Iterator<Item = &Registered> {
+    pub fn iter(&self) -> impl Iterator<Item = &RegisteredTool> {
         self.tools.iter()
     }
 
     /// The tool of a name.
-    pub fn find(&self, name: &str) -> Result<&Registered, CallError> {
+    pub fn find(&self, name: &str) -> Result<&RegisteredTool, CallError> {
         let found = self
             .iter()
             .find(|tool| tool.names().any(|known| known == name));
         found.ok_or_else(|| CallError::UnknownTool {
             name: name.to_owned(),
-            suggestion: nearest(name, self.iter().flat_map(Registered::names)),
+            suggestion: nearest(name, self.iter().flat_map(RegisteredTool::names)),
         })
     }
 
@@ -119,7 +170,8 @@ impl ToolSet {
         if OF_SCRIPTS.contains(&spelled.as_str()) {
             return Err(ToolNameError::Reserved { name: name_of() });
         }
-        let has_it = |tool: &&Registered| tool.names().any(|known| snake_case(known) == spelled);
+        let has_it =
+            |tool: &&RegisteredTool| tool.names().any(|known| snake_case(known) == spelled);
         match self.iter().find(has_it) {
             Some(tool) => Err(ToolNameError::Taken {
                 name: name_of(),

@@ -83,8 +83,8 @@ async fn run(
         .map(|size| size.checked(NAME))
         .transpose()?;
     let id = ProcessId(arguments.process_id);
-    let attended = engine.registry.session(&id)?;
-    if arguments.screen && attended.screen(|_| ()).is_none() {
+    let kept = engine.registry.process(&id)?;
+    if arguments.screen && kept.screen(|_| ()).is_none() {
         let reason = InputError::NoTerminal.to_string();
         return Err(CallError::NotTyped { id, reason });
     }
@@ -95,12 +95,12 @@ async fn run(
     };
     let wait = (&until, deadline);
     engine
-        .type_input(call, NAME, (&id, &attended), keys, wait)
+        .type_input(call, NAME, (&id, &kept), keys, wait)
         .await?;
     Told {
         engine,
         id: &id,
-        attended: &attended,
+        kept: &kept,
         most_chars: poll::most_chars(engine, arguments.max_output_tokens),
         screen: arguments.screen,
         ansi: arguments.ansi,

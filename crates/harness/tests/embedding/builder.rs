@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use libtest_mimic::Failed;
-use ringfence::approval::{Approver, Awaited, Chain, Scripted};
+use ringfence::approval::{AnswerFuture, Approver, Chain, Scripted};
 use ringfence::audit::{self, Record};
 use ringfence::config::{Config, ScriptMode};
 use ringfence::event::Event;
@@ -101,7 +101,7 @@ impl Approver for Absent {
         "absent"
     }
 
-    fn ask<'a>(&'a self, _: &'a Question, _: &'a Grounds) -> Awaited<'a> {
+    fn ask<'a>(&'a self, _: &'a Question, _: &'a Grounds) -> AnswerFuture<'a> {
         Box::pin(async { Answer::NobodyToAsk("gone fishing".to_owned()) })
     }
 }

@@ -21,6 +21,9 @@ mod classifier;
 #[allow(dead_code, reason = "it has a main function of its own")]
 #[path = "../../examples/layers.rs"]
 mod layers;
+#[allow(dead_code, reason = "it has a main function of its own")]
+#[path = "../../examples/own_tool.rs"]
+mod own_tool;
 
 use std::error::Error;
 use std::path::Path;
@@ -53,7 +56,7 @@ model: mended; the last was "dangerous"
 make: exit code 0
 make: exit code 0
 asked: it is a safe command, which approval policy unless-trusted asks about
-make && touch other: the user said no: only make is known here
+make && touch other: the user said no: only make is known here; it was asked about because it is a safe command, which approval policy unless-trusted asks about
 "#,
     },
     Example {
@@ -80,6 +83,13 @@ printed: for ACME
 bash: "for [customer]\n"
 apply_patch begins
 apply_patch: the layer `freeze` denies it: no patches until Monday
+"#,
+    },
+    Example {
+        name: "own_tool",
+        run: own_tool::run,
+        prints: r#"noted: {"bytes":18}
+refused: the user said no: this program has nobody to ask; it was asked about because it writes /usr/note, which is outside the writable folders
 "#,
     },
 ];

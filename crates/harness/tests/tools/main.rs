@@ -7,6 +7,10 @@
     reason = "a test program without the harness that the lints know"
 )]
 
+#[macro_use]
+#[path = "../support/mod.rs"]
+mod support;
+
 mod conform;
 mod names;
 mod own;
@@ -14,22 +18,15 @@ mod replies;
 mod schemas;
 mod stage;
 
-use libtest_mimic::{Arguments, Trial};
-
 fn main() -> std::process::ExitCode {
     ringfence::init();
-    let cases = [
-        names::cases(),
-        own::cases(),
-        replies::cases(),
-        schemas::cases(),
-    ]
-    .concat();
-    let trials = cases.into_iter().map(|(name, case)| {
-        Trial::test(name, move || {
-            case();
-            Ok(())
-        })
-    });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    support::run(
+        [
+            names::cases(),
+            own::cases(),
+            replies::cases(),
+            schemas::cases(),
+        ]
+        .concat(),
+    )
 }

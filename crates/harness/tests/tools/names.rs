@@ -3,10 +3,10 @@
 use ringfence::tools::{ToolNameError, ToolSet};
 
 use crate::own::Weigh;
-use crate::stage::Case;
+use crate::support::Case;
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![("names::are_taken_once", are_taken_once)]
+    plain![are_taken_once]
 }
 
 fn are_taken_once() {

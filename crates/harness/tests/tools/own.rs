@@ -17,15 +17,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::stage::{Case, Stage, block_on};
+use crate::stage::Stage;
+use crate::support::{Case, block_on};
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![
-        ("own::is_called_like_any_other", is_called_like_any_other),
-        ("own::is_seen_by_scripts", is_seen_by_scripts),
-        ("own::is_declared", is_declared),
-        ("own::fails_alone", fails_alone),
-        ("own::acts_with_a_permit_only", acts_with_a_permit_only),
+    plain![
+        is_called_like_any_other,
+        is_seen_by_scripts,
+        is_declared,
+        fails_alone,
+        acts_with_a_permit_only
     ]
 }
 
@@ -313,10 +314,15 @@ fn acts_with_a_permit_only() {
         };
         assert_eq!(many("intent"), 1, "{records:?}");
         assert_eq!(many("outcome"), 1, "{records:?}");
+        let mut intents = records.iter().filter(|record| record["event"] == "intent");
+        assert!(
+            intents.all(|record| record["tool"] == "send_parcel"),
+            "{records:?}"
+        );
         let told = told.lock().unwrap().clone();
         assert_eq!(
             told,
-            ["connect: connect to parcels.example:443 (https)", "end"],
+            ["send_parcel: connect to parcels.example:443 (https)", "end"],
             "{code:?}"
         );
     }

@@ -44,6 +44,8 @@ interface BashOutput {
   }>;
   /** The file with the whole output, if some of it is left out. */
   rawOutputPath?: string;
+  /** Whether that file has only the beginning. */
+  rawOutputCut?: boolean;
   /** The task that it is, or that keeps what it left running. */
   backgroundTaskId?: string;
   /** How the task stands. */
@@ -56,10 +58,14 @@ interface BashOutput {
   limits_hit?: LimitHit[];
   /** Why it was not tried again although the fence refused something. */
   not_retried?: string;
+  /** How it was run again after the fence had refused something: what was granted inside, or that it ran outside. */
+  retried?: string;
   /** Why it was stopped. */
   stopped_because?: string;
   /** The processes that it left running. */
   background_processes?: BackgroundProcess[];
+  /** How to end them. */
+  to_stop_them?: string;
 }
 
 interface CodeError {
@@ -107,7 +113,7 @@ interface CodeOutput {
 
 interface Denial {
   /** What kind of thing. */
-  kind: "write" | "read" | "network" | "host" | "socket" | "system-call" | "git-setup" | "unclear";
+  kind: "write" | "read" | "network" | "host" | "socket" | "system-call" | "git-setup";
   /** What it was about: a path, mostly. */
   subject: string;
   /** Why it was refused. */
@@ -116,6 +122,37 @@ interface Denial {
   allow: string;
   /** How it is known. */
   evidence: "seen" | "output";
+  /** What would allow just that, inside the fence, if anything would. */
+  grant?: {
+    kind: "writable";
+    /** Which. */
+    path: string;
+  } | {
+    kind: "readable";
+    /** Which. */
+    path: string;
+  } | {
+    kind: "host";
+    /** Its name, and its port if it is not an ordinary one. */
+    host: string;
+  } | {
+    kind: "socket";
+    /** Where it is. */
+    path: string;
+  } | {
+    kind: "unprotected";
+    /** As `sandbox.protected_paths` names it. */
+    path: string;
+  } | {
+    kind: "network";
+  };
+}
+
+interface Dropped {
+  /** Lines of the console. */
+  logs: number;
+  /** Words on how it got on. */
+  progress: number;
 }
 
 interface ExecToolCallOutput {
@@ -137,6 +174,8 @@ interface ExecToolCallOutput {
   exit_code_meaning?: string;
   /** The file with the whole output, if some of it is left out. */
   raw_output_path?: string;
+  /** Whether that file has only the beginning. */
+  raw_output_cut?: boolean;
   /** Whether standard output is an image, if it is not text. */
   is_image?: boolean;
   /** The output in blocks, if it is not text. */
@@ -167,10 +206,14 @@ interface ExecToolCallOutput {
   limits_hit?: LimitHit[];
   /** Why it was not tried again although the fence refused something. */
   not_retried?: string;
+  /** How it was run again after the fence had refused something: what was granted inside, or that it ran outside. */
+  retried?: string;
   /** Why it was stopped. */
   stopped_because?: string;
   /** The processes that it left running. */
   background_processes?: BackgroundProcess[];
+  /** How to end them. */
+  to_stop_them?: string;
 }
 
 interface FileSearchResult {
@@ -180,6 +223,21 @@ interface FileSearchResult {
   score: number;
   /** Which characters of the path fit, as UTF-16 counts them; absent for a pattern. */
   indices?: number[];
+}
+
+interface HttpResponse {
+  /** The status, such as 200. */
+  status: number;
+  /** The headers, with names in lower case. */
+  headers: Record<string, string>;
+  /** The body, if it is text. */
+  body?: string;
+  /** The body in base64, if it is not. */
+  bodyBase64?: string;
+  /** Whether there is more of the body than is returned. */
+  truncated: boolean;
+  /** Where the answer came from, if the request was redirected. */
+  url?: string;
 }
 
 interface LimitHit {
@@ -217,6 +275,13 @@ interface Lists {
   tasks: ListedCommand[];
   /** The commands that `exec_command` left open. */
   processes: ListedCommand[];
+}
+
+interface LogLine {
+  /** The method that printed it. */
+  level: "log" | "info" | "warn" | "error" | "debug";
+  /** What it says. */
+  text: string;
 }
 
 interface OutputMetadata {
@@ -263,6 +328,8 @@ interface ProcessOutput {
   screen?: ScreenPicture;
   /** The file with the whole output, if that was long. */
   raw_output_path?: string;
+  /** Whether that file has only the beginning. */
+  raw_output_cut?: boolean;
   /** The task that keeps what it left running. */
   background_task_id?: string;
   /** What the fence refused. */
@@ -271,12 +338,23 @@ interface ProcessOutput {
   limits_hit?: LimitHit[];
   /** Why it was not tried again although the fence refused something. */
   not_retried?: string;
+  /** How it was run again after the fence had refused something: what was granted inside, or that it ran outside. */
+  retried?: string;
   /** Why it was stopped. */
   stopped_because?: string;
   /** The processes that it left running. */
   background_processes?: BackgroundProcess[];
-  /** That soon no more commands can be kept. */
+  /** How to end them. */
+  to_stop_them?: string;
+  /** That soon no more commands can be kept, or that nothing was started. */
   warning?: string;
+}
+
+interface ProgressLine {
+  /** Of which kind. */
+  kind: "info" | "warn";
+  /** What it says. */
+  text: string;
 }
 
 interface Reply {
@@ -292,8 +370,14 @@ interface Reply {
   error?: ScriptError;
   /** The `message` of what it returned. */
   summary?: string;
-  /** What the model ought to know although the script succeeded. */
+  /** What the model ought to know besides: calls that were not awaited, rejections that nobody handled. */
   warnings?: string[];
+  /** The lines of its console, in order. */
+  logs?: LogLine[];
+  /** How it got on, in order. */
+  progress?: ProgressLine[];
+  /** How much of it was not kept, because it came too fast or was too much. */
+  dropped?: Dropped;
   /** What it cost. */
   metadata: OutputMetadata;
 }
@@ -320,7 +404,7 @@ interface ScreenPicture {
 
 interface ScriptError {
   /** What went wrong. */
-  code: "ScriptSyntaxError" | "ScriptRuntimeError" | "ScriptTimeoutError" | "ScriptMemoryError" | "ApprovalDeniedError" | "ApprovalTimeoutError" | "ToolExecutionError" | "ToolNotFoundError" | "ToolValidationError" | "ToolBudgetExceededError" | "DetachedPromiseError" | "HarnessInternalError" | "SerializationError";
+  code: "ScriptSyntaxError" | "ScriptRuntimeError" | "ScriptTimeoutError" | "ScriptCancelledError" | "ScriptMemoryError" | "ApprovalDeniedError" | "ApprovalTimeoutError" | "ToolExecutionError" | "ToolNotFoundError" | "ToolValidationError" | "ToolBudgetExceededError" | "DetachedPromiseError" | "HarnessInternalError" | "SerializationError";
   /** What went wrong, in words. */
   message: string;
   /** When. */
@@ -385,6 +469,8 @@ interface TaskReply {
   durationMs?: number;
   /** The file with the whole output, if that was long. */
   rawOutputPath?: string;
+  /** Whether that file has only the beginning. */
+  rawOutputCut?: boolean;
   /** The task that keeps what it left running. */
   leftRunningTaskId?: string;
   /** What the fence refused. */
@@ -393,10 +479,14 @@ interface TaskReply {
   limits_hit?: LimitHit[];
   /** Why it was not tried again although the fence refused something. */
   not_retried?: string;
+  /** How it was run again after the fence had refused something: what was granted inside, or that it ran outside. */
+  retried?: string;
   /** Why it was stopped. */
   stopped_because?: string;
   /** The processes that it left running. */
   background_processes?: BackgroundProcess[];
+  /** How to end them. */
+  to_stop_them?: string;
 }
 
 declare const context: {
@@ -435,12 +525,14 @@ declare const tools: {
   bash_task_list(args: unknown): Promise<Lists>;
   /** Returns what a background task has printed since the last time, and how it stands. With `waitMs` it waits for the task's end, for output or for a pattern instead of being asked again and again. */
   bash_task_output(args: unknown): Promise<TaskReply>;
-  /** Ends a background task and everything that it started. */
+  /** Ends a background task and everything that it started: it is asked to end, and killed if it has not after a while. */
   bash_task_stop(args: unknown): Promise<TaskReply>;
-  /** Starts a command inside the fence, on pipes or a terminal, and returns what it has printed after a while. If it still runs then, `process_id` names it for `write_stdin`. */
+  /** Starts a command inside the fence, on a terminal or on pipes, and returns what it has printed after a while. If it still runs then, `process_id` names it for `write_stdin`. */
   exec_command(args: unknown): Promise<ProcessOutput>;
   /** Finds files by a part of their path or by a pattern such as `*.test.ts`, best first. */
   file_search(args: unknown): Promise<FileSearchResult[]>;
+  /** Sends an HTTP request and returns the answer. A status such as 404 is an answer, not an error; a person may be asked about the host first. Redirects are followed. */
+  http(args: unknown): Promise<HttpResponse>;
   /** Runs an ES module (JavaScript or TypeScript) that reaches nothing but what it is given, and returns one of its exports. */
   run_code(args: unknown): Promise<CodeOutput>;
   /** Runs a script, the body of an async function in TypeScript, that calls tools as `await tools.exec({command: ["ls"]})` and returns JSON. */

@@ -6,18 +6,19 @@ use expect_test::{ExpectFile, expect_file};
 use serde_json::{Value, json};
 
 use crate::conform;
-use crate::stage::{Case, Stage, block_on};
+use crate::stage::Stage;
+use crate::support::{Case, block_on};
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![
-        ("replies::of_commands", of_commands),
-        ("replies::of_bash", of_bash),
-        ("replies::of_processes", of_processes),
-        ("replies::of_tasks", of_tasks),
-        ("replies::of_files", of_files),
-        ("replies::of_code", of_code),
-        ("replies::of_scripts", of_scripts),
-        ("replies::of_mistakes", of_mistakes),
+    plain![
+        of_commands,
+        of_bash,
+        of_processes,
+        of_tasks,
+        of_files,
+        of_code,
+        of_scripts,
+        of_mistakes
     ]
 }
 
@@ -130,14 +131,17 @@ fn of_processes() {
     check(
         &expect_file!["./replies/processes.txt"],
         &[
-            ("exec_command", json!({"command": ["echo", "word"]})),
             (
                 "exec_command",
-                json!({"command": "touch ../refused", "login": false}),
+                json!({"command": ["echo", "word"], "tty": false}),
             ),
             (
                 "exec_command",
-                json!({"command": ["cat"], "process_id": "p", "yield_time_ms": 0}),
+                json!({"command": "touch ../refused", "login": false, "tty": false}),
+            ),
+            (
+                "exec_command",
+                json!({"command": ["cat"], "process_id": "p", "yield_time_ms": 0, "tty": false}),
             ),
             (
                 "write_stdin",
@@ -200,7 +204,7 @@ fn of_tasks() {
             ),
             (
                 "exec_command",
-                json!({"command": ["cat"], "process_id": "p", "yield_time_ms": 0}),
+                json!({"command": ["cat"], "process_id": "p", "yield_time_ms": 0, "tty": false}),
             ),
             ("bash_task_list", json!({})),
         ],

@@ -8,19 +8,15 @@ use ringfence::tools::ToolSet;
 use serde_json::json;
 
 use crate::conform;
-use crate::stage::Case;
+use crate::support::Case;
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![
-        ("schemas::of_arguments_stay", of_arguments_stay),
-        ("schemas::of_replies_stay", of_replies_stay),
-        ("schemas::can_tell", can_tell),
-    ]
+    plain![of_arguments_stay, of_replies_stay, can_tell]
 }
 
 fn of_arguments_stay() {
     let mut text = String::new();
-    for tool in ToolSet::built_in().iter() {
+    for tool in ToolSet::every_built_in().iter() {
         let schema = serde_json::to_string_pretty(&tool.schema()).unwrap();
         writeln!(text, "{} {:?}: {schema}\n", tool.name(), tool.aliases()).unwrap();
     }
@@ -29,7 +25,7 @@ fn of_arguments_stay() {
 
 /// As the declarations that are made from them, which are short enough to be read.
 fn of_replies_stay() {
-    let tools = ToolSet::built_in();
+    let tools = ToolSet::every_built_in();
     let declared = tools.iter().map(|tool| Declared {
         returns: Returns::Promise(tool.output_schema()),
         ..Declared::new(tool.name(), tool.description(), json!({}))

@@ -5,16 +5,13 @@ use std::sync::Arc;
 
 use ringfence::Engine;
 use ringfence::approval::Scripted;
-use ringfence::audit::{AuditLog, AuditPlace, SystemClock};
+use ringfence::audit::{AuditFolders, AuditLog, SystemClock};
 use ringfence::config::{Config, ScriptMode};
 use ringfence::event::Listener;
 use ringfence::policy::permissions::ApprovalPolicy;
-use ringfence::session::detect_shell;
+use ringfence::shell::detect_shell;
 use ringfence::tools::ToolSet;
 use serde_json::Value;
-
-/// The name and the body of a test.
-pub(crate) type Case = (&'static str, fn());
 
 /// A home with a workspace in it.
 pub(crate) struct Stage {
@@ -75,8 +72,8 @@ impl Stage {
             .unwrap()
     }
 
-    fn audit(&self) -> AuditPlace {
-        AuditPlace {
+    fn audit(&self) -> AuditFolders {
+        AuditFolders {
             dir: self.home().join("audit"),
             state_dir: self.home().join("state/audit-state"),
         }
@@ -149,12 +146,4 @@ fn normal(value: &mut Value, field: &str, root: &str) {
         }
         _ => {}
     }
-}
-
-pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(future)
 }

@@ -5,7 +5,6 @@
 
 pub(crate) mod bubblewrap;
 pub(crate) mod container;
-pub(crate) mod forked;
 pub mod guarantee;
 mod holder;
 pub(crate) mod native;
@@ -16,11 +15,11 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::error::LaunchError;
+use crate::jail::JailOptions;
 use crate::line::Line;
 use crate::plan;
-use crate::process::Kin;
-use crate::session::SessionOptions;
-use crate::warden::protocol::{Boot, Furniture, Identity, RawPath, World};
+use crate::process::Grouping;
+use crate::warden::protocol::{Boot, Identity, RawPath, RunFolder, World};
 use container::spec::Spec;
 
 pub use container::{ContainerEngine, ContainerOptions};
@@ -99,33 +98,33 @@ impl Site {
     }
 
     /// What holds the processes of a run there together.
-    pub(crate) const fn kin(&self) -> Kin {
+    pub(crate) const fn grouping(&self) -> Grouping {
         match self {
-            Self::Native(World::Namespaces { .. }) | Self::Bubblewrap { .. } => Kin::Namespace,
-            Self::Native(_) | Self::Container(_) => Kin::Descent,
+            Self::Native(World::Namespaces { .. }) | Self::Bubblewrap { .. } => Grouping::Namespace,
+            Self::Native(_) | Self::Container(_) => Grouping::Descent,
         }
     }
 
     /// Brings up a warden there.
     pub(crate) async fn open(
         &self,
-        options: &SessionOptions,
+        options: &JailOptions,
         identity: &Identity,
     ) -> Result<Line, LaunchError> {
-        let mut furniture = Furniture {
+        let mut run_folder = RunFolder {
             certificates: options.certificates.clone(),
             sockets: Vec::new(),
         };
         for path in &options.unix_sockets {
             let path = plan::resolved(path)?;
             if path.starts_with("/run") {
-                furniture.sockets.push(RawPath::from(path.as_path()));
+                run_folder.sockets.push(RawPath::from(path.as_path()));
             }
         }
         let boot = |world: &World| Boot {
             world: world.clone(),
             identity: identity.clone(),
-            furniture: furniture.clone(),
+            run_folder: run_folder.clone(),
             marks: options.marks.as_deref().map(RawPath::from),
             workspace: RawPath::from(options.workspace.as_path()),
             harness: std::process::id(),

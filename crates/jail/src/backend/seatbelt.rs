@@ -68,11 +68,13 @@ pub fn profile(sandbox: &SandboxPolicy, around: &Surroundings) -> Result<String,
             TmpPolicy::Host => PathBuf::from("/private/tmp"),
         });
     }
+    let cache = sandbox.writable_cache().map(Path::to_path_buf);
+    let writable: Vec<PathBuf> = roots.iter().cloned().chain(cache).collect();
     rule(
         &mut text,
         "allow file-write*",
         "writable roots",
-        &subpaths(&roots)?,
+        &subpaths(&writable)?,
     );
     let protected = protected(sandbox);
     rule(

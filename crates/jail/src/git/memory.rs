@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::Mended;
+use super::Repair;
 use super::known::{self, Known, Walked};
 use super::reach::Reach;
 use super::seen::Seen;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Memory {
     seen: Mutex<HashMap<PathBuf, Arc<Seen>>>,
     walked: Mutex<Walked>,
-    mended: Mutex<Vec<Mended>>,
+    mended: Mutex<Vec<Repair>>,
     under_way: Mutex<usize>,
     ended: Condvar,
 }
@@ -70,14 +70,14 @@ impl Memory {
     }
 
     /// Keeps what was mended when nobody waited, to be told with what comes next.
-    pub(super) fn tell(&self, mended: Vec<Mended>) {
+    pub(super) fn tell(&self, mended: Vec<Repair>) {
         let mut kept = locked(&self.mended);
         let room = MOST_MENDED.saturating_sub(kept.len());
         kept.extend(mended.into_iter().take(room));
     }
 
     /// Takes that.
-    pub(crate) fn take_mended(&self) -> Vec<Mended> {
+    pub(crate) fn take_mended(&self) -> Vec<Repair> {
         std::mem::take(&mut *locked(&self.mended))
     }
 }

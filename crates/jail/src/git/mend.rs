@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use super::compare::{Finding, Remedy};
 use super::reach::{Found, Reach};
-use super::{Amends, Mended, SET_ASIDE};
+use super::{Amends, Repair, SET_ASIDE};
 
 /// How many names are tried in their order for something that is set aside. Whoever has taken them
 /// all cannot know the ones that follow.
@@ -28,12 +28,12 @@ const MOST_NAME_BYTES: usize = 255 - 36;
 const MOST_COPIED: u64 = 1 << 20;
 
 /// Does what is to be done about a finding.
-pub(super) fn mend(reach: &Reach, finding: &Finding) -> Mended {
+pub(super) fn mend(reach: &Reach, finding: &Finding) -> Repair {
     let amends = match carry_out(reach, finding) {
         Ok(amends) => amends,
         Err(error) => Amends::Failed(error.to_string()),
     };
-    Mended {
+    Repair {
         path: finding.path.clone(),
         amends,
         reason: finding.reason.clone(),

@@ -28,6 +28,7 @@ mod look;
 mod memory;
 mod mend;
 pub(crate) mod reach;
+mod repair;
 mod runs;
 pub(crate) mod seen;
 mod split;
@@ -44,8 +45,12 @@ use ringfence_confine::{account, privilege};
 use ringfence_policy::permissions::SandboxPolicy;
 
 use crate::line;
+use crate::names::{self, Folders, Names};
+use crate::standing::Standing;
 use crate::startup::StartUp;
+use crate::testament::Testator;
 use crate::warden::protocol::Identity;
+use crate::ways::Ways;
 use reach::Reach;
 pub(crate) use runs::Beginning;
 use runs::{Living, Trust};
@@ -53,6 +58,7 @@ use runs::{Living, Trust};
 pub(crate) use guard::guarded;
 pub(crate) use known::Known;
 pub(crate) use memory::Memory;
+pub use repair::{Amends, Repair};
 pub(crate) use seen::Seen;
 
 /// What is added to the name of something that was set aside.
@@ -64,46 +70,6 @@ const MOST_PLACES: usize = 2048;
 const MOST_ROUNDS: u32 = 32;
 /// How long the end of a run is waited for.
 const ENDS_WITHIN: Duration = Duration::from_secs(5);
-
-/// Something of git's set-up that a run had changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mended {
-    /// What.
-    pub path: PathBuf,
-    /// What was done about it.
-    pub amends: Amends,
-    /// Why.
-    pub reason: String,
-}
-
-/// What was done about a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Amends {
-    /// It has this name now.
-    SetAside(PathBuf),
-    /// It is as it was before.
-    PutBack {
-        /// Where what was there is now.
-        kept: Option<PathBuf>,
-    },
-    /// Nothing could be done.
-    Failed(String),
-    /// The run was ended.
-    Ended,
-}
-
-impl Mended {
-    /// What became of a run whose cover of a path was lost, and that may have used the moment.
-    pub(crate) fn exposed(path: PathBuf) -> Self {
-        Self {
-            path,
-            amends: Amends::Ended,
-            reason: "somebody outside replaced it while a command ran that may have changed it \
-                     before it was protected again"
-                .to_owned(),
-        }
-    }
-}
 
 /// Which parts of git's set-up a policy protects, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,6 +114,14 @@ pub(crate) struct Setup {
     reach: Reach,
     before: Vec<Arc<Seen>>,
     start_up: Arc<StartUp>,
+    names: Arc<Names>,
+    ways: Arc<Ways>,
+    /// What the folders of those names were like, if that tells whether anything was done there.
+    folders: Option<Folders>,
+    /// What was covered when the run began.
+    covered: Vec<Standing>,
+    /// Who is told that this was compared, once it was.
+    testator: Option<Testator>,
     began: SystemTime,
     care: Care,
     /// Whether covers may have been lost.
@@ -160,11 +134,12 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Takes it down: what was seen of git's, and of files that run by themselves.
+    /// Takes it down: what was seen of git's, of files that run by themselves, of other protected
+    /// names, and of the ways there.
     pub(crate) fn of(
         reach: Reach,
         before: Vec<Arc<Seen>>,
-        start_up: Arc<StartUp>,
+        (start_up, names, ways): (Arc<StartUp>, Arc<Names>, Arc<Ways>),
         care: Care,
         owner: &Identity,
         memory: &Arc<Memory>,
@@ -174,7 +149,12 @@ impl Setup {
         Self {
             reach,
             before,
+            folders: names.folders(),
             start_up,
+            names,
+            ways,
+            covered: Vec::new(),
+            testator: None,
             began: SystemTime::now(),
             care,
             in_doubt: AtomicBool::new(false),
@@ -192,6 +172,23 @@ impl Setup {
             trust: self.trust.before(since),
             ..self
         }
+    }
+
+    /// The same, told to somebody who outlives the harness.
+    pub(crate) fn told_to(self, warden: OwnedFd) -> Self {
+        let testator = Testator::before(warden, &self.names, &self.start_up, &self.ways);
+        Self {
+            testator: Some(testator),
+            ..self
+        }
+    }
+
+    /// The same for a run for which this was covered when it began.
+    pub(crate) fn with_covered(self, covered: Vec<Standing>) -> Self {
+        if let Some(testator) = &self.testator {
+            testator.covered(&covered);
+        }
+        Self { covered, ..self }
     }
 
     /// A cover was lost and may have been used, or the run was killed before it could tell: from now
@@ -214,15 +211,15 @@ impl Setup {
     }
 
     /// Puts back whatever has changed so that git could run something new, and sets aside what would
-    /// run by itself.
-    pub(crate) fn mend(&self) -> Vec<Mended> {
+    /// run by itself, and what has come to stand at protected names.
+    pub(crate) fn mend(&self) -> Vec<Repair> {
         self.mend_also(&[])
     }
 
     /// The same, and in repositories that have come into being elsewhere in the roots: whoever adds
     /// one of those to the index has git look into it from then on. This walks the roots, within
     /// the bounds of the first look, so it is for when nobody waits.
-    pub(crate) fn mend_all(&self) -> Vec<Mended> {
+    pub(crate) fn mend_all(&self) -> Vec<Repair> {
         let roots = self.reach.roots();
         let found = roots.flat_map(|root| self.memory.known(root));
         let also: Vec<PathBuf> = found.filter_map(|known| known.work_tree()).collect();
@@ -230,18 +227,18 @@ impl Setup {
     }
 
     /// The same, kept with what else there is to be told with what comes next.
-    pub(crate) fn mend_and_keep(&self, mut told: Vec<Mended>) {
+    pub(crate) fn mend_and_keep(&self, mut told: Vec<Repair>) {
         told.extend(self.mend_all());
         self.memory.tell(told);
     }
 
     /// What becomes of paths whose covers were lost, and that a run may have used before it was
     /// ended. What git reads is compared like everything else of git's; the rest is set aside.
-    pub(crate) fn see_to_exposed(&self, paths: Vec<PathBuf>) -> Vec<Mended> {
+    pub(crate) fn see_to_exposed(&self, paths: Vec<PathBuf>) -> Vec<Repair> {
         let see_to = |path: PathBuf| {
-            let is_gits = path.components().any(|part| part.as_os_str() == ".git");
+            let is_gits = names::is_gits(&path);
             let is_there = path.symlink_metadata().is_ok() && !crate::mark::is_at(&path);
-            let mended = Mended::exposed(path);
+            let mended = Repair::exposed(path);
             if is_gits || !is_there {
                 return mended;
             }
@@ -255,8 +252,30 @@ impl Setup {
         as_somebody(&self.owner, || paths.into_iter().map(see_to).collect())
     }
 
-    fn mend_also(&self, also: &[PathBuf]) -> Vec<Mended> {
-        let mut mended = Vec::new();
+    /// Sets aside what has come to stand at protected names that nothing held for a moment.
+    fn clear_names(&self) -> Vec<Repair> {
+        let is_untouched = |folders| self.names.are_untouched(folders);
+        if self.folders.as_ref().is_some_and(is_untouched) {
+            return Vec::new();
+        }
+        let findings = self.names.findings(&self.covered);
+        if findings.is_empty() {
+            return Vec::new();
+        }
+        as_somebody(&self.owner, || set_aside(self.names.reach(), &findings))
+    }
+
+    /// Opens what was closed so that nobody could look.
+    fn open_ways(&self) -> Vec<Repair> {
+        if self.ways.closed(&self.reach).is_empty() {
+            return Vec::new();
+        }
+        as_somebody(&self.owner, || self.ways.open(&self.reach))
+    }
+
+    fn mend_also(&self, also: &[PathBuf]) -> Vec<Repair> {
+        let mut mended = self.open_ways();
+        mended.extend(self.clear_names());
         for _ in 0..MOST_ROUNDS {
             let findings = self.findings(also);
             if findings.is_empty() {
@@ -339,6 +358,12 @@ impl Setup {
             _ => wait_and_mend(),
         }
     }
+}
+
+/// Does what is to be done about names.
+pub(crate) fn set_aside(reach: &Reach, findings: &[compare::Finding]) -> Vec<Repair> {
+    let done = findings.iter().map(|finding| mend::mend(reach, finding));
+    done.collect()
 }
 
 /// In what state a run is left.

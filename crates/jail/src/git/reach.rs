@@ -45,12 +45,12 @@ impl Reach {
     }
 
     /// The roots' paths.
-    pub(super) fn roots(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> {
         self.roots.iter().map(|(path, _)| path.as_path())
     }
 
     /// Whether a path is in one of the roots, or one itself.
-    pub(super) fn holds(&self, path: &Path) -> bool {
+    pub(crate) fn holds(&self, path: &Path) -> bool {
         self.roots.iter().any(|(root, _)| path.starts_with(root))
     }
 
@@ -75,14 +75,14 @@ impl Reach {
     }
 
     /// The folder that a path is in, and its name there.
-    pub(super) fn parent<'p>(&self, path: &'p Path) -> io::Result<(OwnedFd, &'p OsStr)> {
+    pub(crate) fn parent<'p>(&self, path: &'p Path) -> io::Result<(OwnedFd, &'p OsStr)> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let parent = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         Ok((self.folder(parent)?, name))
     }
 
     /// Opens a folder, without following links.
-    pub(super) fn folder(&self, path: &Path) -> io::Result<OwnedFd> {
+    pub(crate) fn folder(&self, path: &Path) -> io::Result<OwnedFd> {
         let (root, inner) = self.locate(path).ok_or(io::ErrorKind::NotFound)?;
         if inner.as_os_str().is_empty() {
             return root.try_clone_to_owned();
@@ -206,7 +206,7 @@ impl Stamp {
         clippy::unnecessary_cast,
         reason = "the types of these fields differ from machine to machine"
     )]
-    pub(super) fn of(stat: &Stat) -> Self {
+    pub(crate) fn of(stat: &Stat) -> Self {
         Self {
             node: (stat.st_dev as u64, stat.st_ino as u64),
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
@@ -254,7 +254,7 @@ impl Found {
         }
     }
 
-    pub(super) fn exists(&self) -> bool {
+    pub(crate) fn exists(&self) -> bool {
         *self != Self::Absent
     }
 

@@ -117,6 +117,7 @@ pub(super) struct Settings {
 impl Seen {
     /// Looks at a folder.
     pub(super) fn of(reach: &Reach, folder: &Path) -> Self {
+        let began = SystemTime::now();
         let mut look = Look::new(reach);
         let dot_git = look.find(&folder.join(".git"), MOST_BYTES);
         let bare = Bare::of(&mut look, folder);
@@ -130,7 +131,7 @@ impl Seen {
         let at = at.filter(|at| reach.holds(at));
         let link = at.as_deref().and_then(|at| reach.link_on_the_way(at));
         let repository = at.map(|at| look.repository(folder, at));
-        let is_settled = unchanged_since(&look.depends, SystemTime::now());
+        let is_settled = unchanged_since(&look.depends, began);
         Self {
             folder: folder.to_path_buf(),
             depends: look.depends,
@@ -188,12 +189,9 @@ fn unchanged_since(depends: &[(PathBuf, Option<Stamp>)], when: SystemTime) -> bo
     stamps.all(|stamp| is_older(stamp, when))
 }
 
-/// Whether a stamp can be told from one that is taken from now on.
-pub(crate) fn is_settled(stamp: &Stamp) -> bool {
-    is_older(stamp, SystemTime::now())
-}
-
-pub(super) fn is_older(stamp: &Stamp, when: SystemTime) -> bool {
+/// Whether a stamp can be told from that of any change since a moment. For a look, that is the moment
+/// before it: what is changed meanwhile must not pass for what was seen.
+pub(crate) fn is_older(stamp: &Stamp, when: SystemTime) -> bool {
     let when = when.duration_since(UNIX_EPOCH).unwrap_or_default();
     let (seconds, nanoseconds) = stamp.changed;
     let changed = Duration::new(

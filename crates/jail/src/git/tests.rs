@@ -45,7 +45,7 @@ fn taken(root: &Path, known: &[Known], care: Care, memory: &Arc<Memory>) -> Setu
     Setup::of(
         reach,
         before,
-        Arc::default(),
+        (Arc::default(), Arc::default(), Arc::default()),
         care,
         &myself(),
         memory,
@@ -72,7 +72,7 @@ fn answers(change: impl FnOnce(&Path)) -> Vec<(String, String)> {
     let mended = before.mend_all();
     assert_eq!(before.mend_all(), [], "mended once and for all");
     git(&root, "status");
-    let shown = |one: Mended| {
+    let shown = |one: Repair| {
         let path = one.path.strip_prefix(&root).unwrap().display().to_string();
         let done = match one.amends {
             Amends::SetAside(to) => format!("aside as {}", to.file_name().unwrap().display()),
@@ -239,7 +239,7 @@ fn names_that_are_taken_or_long_are_in_nobodys_way() {
         fs::write(root.join(format!(".git/commondir.set-aside{end}")), "").unwrap();
     }
     let mended = before.mend_all();
-    let is_aside = |one: &Mended| matches!(one.amends, Amends::SetAside(_));
+    let is_aside = |one: &Repair| matches!(one.amends, Amends::SetAside(_));
     assert!(
         mended.len() == 2 && mended.iter().all(is_aside),
         "{mended:?}"

@@ -139,8 +139,21 @@ impl<'a> Estate<'a> {
     /// Releases what nobody holds any more.
     pub(crate) fn release(&mut self) {
         if let Some(registry) = self.registry {
-            self.records
-                .retain(|record| registry.release(record) == Release::Held);
+            self.release_in(registry);
+            registry.let_go();
         }
+    }
+
+    /// The same for the last time, in a process that is about to end.
+    pub(crate) fn release_at_last(&mut self) {
+        if let Some(registry) = self.registry {
+            self.release_in(registry);
+            registry.leave_to_the_kernel();
+        }
+    }
+
+    fn release_in(&mut self, registry: &Registry) {
+        self.records
+            .retain(|record| registry.release(record) == Release::Held);
     }
 }

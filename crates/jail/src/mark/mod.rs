@@ -164,20 +164,22 @@ fn finish(folder: BorrowedFd<'_>, name: &Path) -> io::Result<OwnedFd> {
     Ok(made)
 }
 
-/// Removes a mark, if it still is one. An error means that it stays although it is ours.
-fn remove(path: &Path) -> io::Result<()> {
+/// Removes a mark, if it still is one: what has lost its name then. An error means that it stays
+/// although it is ours.
+fn remove(path: &Path) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(opened) => opened,
-        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     if !is_marked(&rustix::fs::fstat(&opened)?) {
-        return Ok(());
+        return Ok(None);
     }
     match rustix::fs::unlinkat(CWD, path, AtFlags::REMOVEDIR) {
+        Ok(()) => Ok(Some(opened)),
         // Somebody has just filled it.
-        Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(()),
+        Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

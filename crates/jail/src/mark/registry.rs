@@ -14,6 +14,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
@@ -41,6 +42,9 @@ pub(crate) enum Release {
 #[derive(Debug)]
 pub(crate) struct Registry {
     pub(super) folder: OwnedFd,
+    /// Marks that have lost their names, and are held still. The file system frees what they occupied
+    /// when nobody has them open any more, and some take milliseconds for each.
+    nameless: Mutex<Vec<OwnedFd>>,
 }
 
 impl Registry {
@@ -58,7 +62,27 @@ impl Registry {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self {
             folder: rustix::fs::open(folder, flags, Mode::empty())?,
+            nameless: Mutex::default(),
         })
+    }
+
+    /// Lets go of marks that have lost their names.
+    pub(super) fn let_go(&self) {
+        drop(self.take_nameless());
+    }
+
+    /// Leaves that to the kernel, when this process ends: whoever waits for the names to be free need
+    /// not wait for that.
+    pub(super) fn leave_to_the_kernel(&self) {
+        std::mem::forget(self.take_nameless());
+    }
+
+    fn take_nameless(&self) -> Vec<OwnedFd> {
+        std::mem::take(&mut *self.nameless())
+    }
+
+    fn nameless(&self) -> MutexGuard<'_, Vec<OwnedFd>> {
+        self.nameless.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes hold of the record of a root: no mark in it is removed from now on by anybody who
@@ -97,8 +121,9 @@ impl Registry {
         }
         let mut staying = Vec::new();
         for path in marks_in(&mut file)? {
-            if super::remove(&path).is_err() {
-                staying.extend(line(&path));
+            match super::remove(&path) {
+                Ok(removed) => self.nameless().extend(removed),
+                Err(_) => staying.extend(line(&path)),
             }
         }
         if staying.is_empty() {

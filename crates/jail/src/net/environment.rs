@@ -1,7 +1,7 @@
 //! The variables that tell programs of a proxy. There is no one way: each family of programs has
 //! names of its own.
 
-use super::outlet::OUTLETS;
+use super::OUTLETS;
 
 /// The variables for a proxy on a port of the address that outlets have. What a command's environment says about
 /// proxies is replaced by them: no other proxy can be reached from inside.

@@ -14,15 +14,16 @@ use super::http::Header;
 use super::tls::Terminator;
 
 /// A decision that is still awaited.
-pub type Admission<'a> = Pin<Box<dyn Future<Output = Result<Permit, Refusal>> + Send + 'a>>;
+pub type Admission<'a> =
+    Pin<Box<dyn Future<Output = Result<Permit, ConnectionRefusal>> + Send + 'a>>;
 
 /// Decides about the connections of one run.
 pub trait Gate: Send + Sync {
     /// Whether a connection may be made. May take as long as a person does.
-    fn admit(&self, wanted: Wanted) -> Admission<'_>;
+    fn admit(&self, request: ConnectionRequest) -> Admission<'_>;
 
     /// Whether a permitted connection may go to one of the addresses that its host has.
-    fn admit_address(&self, connect: &Connect, address: IpAddr) -> Result<(), Refusal>;
+    fn admit_address(&self, connect: &Connect, address: IpAddr) -> Result<(), ConnectionRefusal>;
 
     /// The headers to add to the requests of a connection.
     fn headers(&self, connect: &Connect) -> Vec<Header>;
@@ -33,7 +34,7 @@ pub trait Gate: Send + Sync {
     }
 
     /// Something was refused, or did not work.
-    fn refused(&self, refusal: &Refusal);
+    fn refused(&self, refusal: &ConnectionRefusal);
 
     /// A permitted connection has come to its end.
     fn ended(&self, connect: &Connect, traffic: Traffic);
@@ -44,7 +45,7 @@ pub trait Gate: Send + Sync {
 
 /// A connection that somebody wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ConnectionRequest {
     /// To send an HTTP request in the clear.
     Request {
         /// To this host.
@@ -70,7 +71,7 @@ pub enum Wanted {
 
 /// Why a connection is not made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ConnectionRefusal {
     /// A stable name for programs to look at.
     pub code: &'static str,
     /// What was wanted: a host and a port, mostly.
@@ -81,7 +82,7 @@ pub struct Refusal {
     pub allow: Option<String>,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ConnectionRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.subject, self.reason)?;
         match &self.allow {
@@ -123,11 +124,11 @@ pub struct Traffic {
 pub struct Closed;
 
 impl Gate for Closed {
-    fn admit(&self, wanted: Wanted) -> Admission<'_> {
-        let (Wanted::Request { host, port }
-        | Wanted::Tunnel { host, port }
-        | Wanted::Tls { host, port }) = wanted;
-        Box::pin(std::future::ready(Err(Refusal {
+    fn admit(&self, request: ConnectionRequest) -> Admission<'_> {
+        let (ConnectionRequest::Request { host, port }
+        | ConnectionRequest::Tunnel { host, port }
+        | ConnectionRequest::Tls { host, port }) = request;
+        Box::pin(std::future::ready(Err(ConnectionRefusal {
             code: "not_allowed",
             subject: format!("{host}:{port}"),
             reason: "no host is allowed".to_owned(),
@@ -135,8 +136,8 @@ impl Gate for Closed {
         })))
     }
 
-    fn admit_address(&self, connect: &Connect, address: IpAddr) -> Result<(), Refusal> {
-        Err(Refusal {
+    fn admit_address(&self, connect: &Connect, address: IpAddr) -> Result<(), ConnectionRefusal> {
+        Err(ConnectionRefusal {
             code: "not_allowed",
             subject: connect.host.to_string(),
             reason: format!("{address} is not allowed"),
@@ -148,7 +149,7 @@ impl Gate for Closed {
         Vec::new()
     }
 
-    fn refused(&self, _: &Refusal) {}
+    fn refused(&self, _: &ConnectionRefusal) {}
 
     fn ended(&self, _: &Connect, _: Traffic) {}
 

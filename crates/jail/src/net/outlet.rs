@@ -2,26 +2,21 @@
 //! the run does.
 
 use std::io;
-use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use ringfence_policy::permissions::Network;
+use ringfence_policy::permit::Confinement;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::door;
-use super::gate::{Gate, Refusal};
+use super::gate::{ConnectionRefusal, Gate};
 use super::http;
+use super::proxy;
+use crate::error::LaunchError;
 
-/// The address of the loopback that the outlets of all runs of a session answer on, and nobody else:
-/// the init of a run connects its command to one port of it, that of the run's own outlet.
-pub(crate) const OUTLETS: Ipv4Addr = Ipv4Addr::new(127, 82, 70, 1);
-
-/// The port that a socket listens on.
-pub(crate) fn port_of(listener: &OwnedFd) -> io::Result<u16> {
-    let listener = std::net::TcpListener::from(listener.try_clone()?);
-    Ok(listener.local_addr()?.port())
-}
+const NO_NETWORK_OF_ITS_OWN: &str =
+    "an allow-list needs a network namespace; `sandbox.network` can be `off` or `full` here";
 
 /// The proxy of one run. Dropping it ends every connection that it carries.
 #[derive(Debug)]
@@ -31,8 +26,26 @@ pub(crate) struct Outlet {
 }
 
 impl Outlet {
+    /// The proxy of a run, if it has an allow-list. It needs a socket that listens inside.
+    pub(crate) fn for_run(
+        listener: Option<OwnedFd>,
+        confinement: &Confinement,
+        gate: Arc<dyn Gate>,
+    ) -> Result<Option<Self>, LaunchError> {
+        match confinement {
+            Confinement::Fenced { sandbox, .. } if sandbox.network == Network::AllowList => {
+                let listener = listener.ok_or_else(|| LaunchError::CannotEnforce {
+                    missing: vec![NO_NETWORK_OF_ITS_OWN.to_owned()],
+                })?;
+                let outlet = Self::open(listener, gate).map_err(LaunchError::Warden)?;
+                Ok(Some(outlet))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Starts to answer on a socket that listens inside.
-    pub(crate) fn open(listener: OwnedFd, gate: Arc<dyn Gate>) -> io::Result<Self> {
+    fn open(listener: OwnedFd, gate: Arc<dyn Gate>) -> io::Result<Self> {
         let listener = std::net::TcpListener::from(listener);
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
@@ -67,7 +80,7 @@ async fn serve(listener: TcpListener, gate: Arc<dyn Gate>) {
                     continue;
                 };
                 if open.len() < most {
-                    open.spawn(door::serve(client, Arc::clone(&gate)));
+                    open.spawn(proxy::serve(client, Arc::clone(&gate)));
                 } else {
                     turn_away(client, gate.as_ref(), most).await;
                 }
@@ -79,7 +92,7 @@ async fn serve(listener: TcpListener, gate: Arc<dyn Gate>) {
 
 /// Tells whoever is one too many, at once.
 async fn turn_away(client: TcpStream, gate: &dyn Gate, most: usize) {
-    let refusal = Refusal {
+    let refusal = ConnectionRefusal {
         code: "too_many_connections",
         subject: "a connection".to_owned(),
         reason: format!("the run has {most} open, which is the most"),

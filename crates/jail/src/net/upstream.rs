@@ -5,6 +5,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use ringfence_policy::action::{Action, Connect};
 use ringfence_policy::host::Host;
@@ -12,20 +13,20 @@ use ringfence_policy::permit::Permit;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-use super::gate::{Gate, Refusal};
+use super::gate::{ConnectionRefusal, ConnectionRequest, Gate};
 
 /// Why there is no connection.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// It is not allowed.
-    Refused(Refusal),
+    Refused(ConnectionRefusal),
     /// It did not work.
-    Unreachable(Refusal),
+    Unreachable(ConnectionRefusal),
 }
 
 impl Failure {
     /// What it is about.
-    pub(super) fn refusal(&self) -> &Refusal {
+    pub(super) fn refusal(&self) -> &ConnectionRefusal {
         match self {
             Self::Refused(refusal) | Self::Unreachable(refusal) => refusal,
         }
@@ -41,11 +42,20 @@ impl Failure {
     }
 }
 
+/// The connection that a gate lets through.
+pub(super) async fn admitted(
+    wanted: ConnectionRequest,
+    gate: &dyn Gate,
+) -> Result<Connect, Failure> {
+    let permit = gate.admit(wanted).await.map_err(Failure::Refused)?;
+    redeem(permit)
+}
+
 /// What a permit for a connection is for.
 pub(super) fn redeem(permit: Permit) -> Result<Connect, Failure> {
     match permit.redeem() {
         (Action::Connect(connect), _) => Ok(connect),
-        _ => Err(Failure::Refused(Refusal {
+        _ => Err(Failure::Refused(ConnectionRefusal {
             code: "not_a_connection",
             subject: "a connection".to_owned(),
             reason: "the permit is for something else".to_owned(),
@@ -56,7 +66,17 @@ pub(super) fn redeem(permit: Permit) -> Result<Connect, Failure> {
 
 /// Connects to where a permit allows.
 pub(super) async fn connect(connect: &Connect, gate: &dyn Gate) -> Result<TcpStream, Failure> {
-    let deadline = Instant::now() + gate.bounds().connect;
+    let admit = |address| gate.admit_address(connect, address);
+    reach(connect, gate.bounds().connect, &admit).await
+}
+
+/// Looks the host up, and connects to one of its addresses that is admitted, all in this time.
+pub(super) async fn reach(
+    connect: &Connect,
+    patience: Duration,
+    admit: &(dyn Fn(IpAddr) -> Result<(), ConnectionRefusal> + Sync),
+) -> Result<TcpStream, Failure> {
+    let deadline = Instant::now() + patience;
     let addresses = match timeout_at(deadline, resolve(connect)).await {
         Ok(Ok(addresses)) => addresses,
         Ok(Err(error)) => {
@@ -67,7 +87,7 @@ pub(super) async fn connect(connect: &Connect, gate: &dyn Gate) -> Result<TcpStr
     };
     let (mut refused, mut allowed) = (None, Vec::new());
     for address in addresses {
-        match gate.admit_address(connect, address) {
+        match admit(address) {
             Ok(()) => allowed.push(address),
             Err(refusal) => refused = Some(refusal),
         }
@@ -118,7 +138,7 @@ async fn resolve(connect: &Connect) -> io::Result<Vec<IpAddr>> {
 }
 
 fn unreachable(connect: &Connect, code: &'static str, reason: String) -> Failure {
-    Failure::Unreachable(Refusal {
+    Failure::Unreachable(ConnectionRefusal {
         code,
         subject: format!("{}:{}", connect.host, connect.port),
         reason,

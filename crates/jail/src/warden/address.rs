@@ -12,7 +12,7 @@ const LONGEST: usize = 128;
 
 /// What somebody wants to be connected to.
 #[derive(Debug)]
-pub(super) enum Wanted {
+pub(super) enum Destination {
     /// A socket in the file system.
     Path(PathBuf),
     /// Anything else, as the kernel reads it.
@@ -20,7 +20,7 @@ pub(super) enum Wanted {
 }
 
 /// What a `connect` names, copied from its caller's memory.
-pub(super) fn wanted(call: &Notification) -> io::Result<Wanted> {
+pub(super) fn destination(call: &Notification) -> io::Result<Destination> {
     let invalid = || io::Error::from_raw_os_error(libc::EINVAL);
     #[allow(clippy::cast_possible_truncation, reason = "it is an `int`")]
     let length = usize::try_from(call.arguments[2] as i32).map_err(|_| invalid())?;
@@ -31,10 +31,10 @@ pub(super) fn wanted(call: &Notification) -> io::Result<Wanted> {
     if length > 0 && notify::read_memory(call.thread, call.arguments[1], &mut address)? < length {
         return Err(io::Error::from_raw_os_error(libc::EFAULT));
     }
-    Ok(Wanted::from(address))
+    Ok(Destination::from(address))
 }
 
-impl From<Vec<u8>> for Wanted {
+impl From<Vec<u8>> for Destination {
     fn from(address: Vec<u8>) -> Self {
         let unix = u16::try_from(libc::AF_UNIX).unwrap_or_default();
         match address.split_first_chunk::<2>() {
@@ -90,9 +90,9 @@ mod tests {
             (vec![], None),
             (unix(&[b'x'; 109]), None),
         ] {
-            let found = match Wanted::from(address.clone()) {
-                Wanted::Path(path) => Some(path),
-                Wanted::Other(same) => {
+            let found = match Destination::from(address.clone()) {
+                Destination::Path(path) => Some(path),
+                Destination::Other(same) => {
                     assert_eq!(same, address);
                     None
                 }

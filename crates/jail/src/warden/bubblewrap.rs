@@ -19,9 +19,9 @@ use crate::mark::Ledger;
 
 use super::STAGE_ARGUMENT;
 use super::bounds::Means;
-use super::protection::{Hand, Place, Protection};
+use super::protection::{Depth, Hand, Protection};
 use super::protocol::{
-    self, Boot, Enclosure, Failure, Fence, Furniture, Identity, Launch, RawPath, Step, Tmp, World,
+    self, Boot, Enclosure, Failure, Fence, Identity, Launch, RawPath, RunFolder, Step, Tmp, World,
 };
 use super::stage::{self, Stage};
 use super::view::{NOT_FOR_WRITING, shown};
@@ -174,7 +174,7 @@ fn enter(package: Option<&OsStr>) -> io::Result<()> {
     let mut workshop = world::make(&Boot {
         world: World::BubblewrapRun,
         identity: package.identity,
-        furniture: Furniture::default(),
+        run_folder: RunFolder::default(),
         marks: None,
         workspace: RawPath::default(),
         harness: 0,
@@ -243,10 +243,22 @@ impl Arguments {
     /// The whole view, in the order in which `view` puts it together from mounts.
     fn paint(&mut self, fence: &Fence, ledger: &Ledger<'_>) -> Result<Vec<OwnedFd>, Failure> {
         let roots = roots(fence)?;
+        let cache = fence.cache.as_ref().map(RawPath::to_path);
         match fence.tmp {
-            Tmp::Session => self.push("--bind", &[Path::new(TMP), Path::new("/tmp")]),
-            Tmp::SessionReadOnly => self.push("--ro-bind", &[Path::new(TMP), Path::new("/tmp")]),
+            Tmp::SessionReadOnly if fence.seen_in_tmp.is_empty() => {
+                self.push("--ro-bind", &[Path::new(TMP), Path::new("/tmp")]);
+            }
+            // Places for what is seen in one that is only read have to be made first.
+            Tmp::Session | Tmp::SessionReadOnly => {
+                self.push("--bind", &[Path::new(TMP), Path::new("/tmp")]);
+            }
             Tmp::Machine => {}
+        }
+        for folder in fence.seen_in_tmp.iter().map(RawPath::to_path) {
+            self.push("--ro-bind", &[&folder, &folder]);
+        }
+        if fence.tmp == Tmp::SessionReadOnly && !fence.seen_in_tmp.is_empty() {
+            self.push("--remount-ro", &[Path::new("/tmp")]);
         }
         if fence.tmp != Tmp::Machine {
             self.covered.push("/tmp".into());
@@ -260,14 +272,22 @@ impl Arguments {
         let (around, plain): (Vec<_>, Vec<_>) = denied.into_iter().partition(|path| {
             roots
                 .iter()
+                .chain(&cache)
                 .any(|root| root != path && root.starts_with(path))
         });
         for path in around {
             self.push("--tmpfs", &[&path]);
             self.covered.push(path);
         }
+        let ways: Vec<PathBuf> = fence.ways_in_tmp.iter().map(RawPath::to_path).collect();
+        for way in &ways {
+            self.push("--tmpfs", &[way]);
+        }
         for root in &roots {
             self.push("--bind", &[root, root]);
+        }
+        for way in &ways {
+            self.push("--remount-ro", &[way]);
         }
         let mut protection = Protection::new(roots.clone(), fence, ledger);
         protection.apply(self)?;
@@ -281,6 +301,9 @@ impl Arguments {
                 self.push("--ro-bind", &[Path::new(cover), path]);
             }
         }
+        if let Some(cache) = &cache {
+            self.push("--bind", &[cache, cache]);
+        }
         self.push("--ro-bind", &[Path::new(VOID), Path::new(world::WORKSHOP)]);
         Ok(protection.into_locks())
     }
@@ -293,7 +316,7 @@ impl Arguments {
 
 impl Hand for Arguments {
     /// What `bwrap` has covered is watched from inside.
-    fn enter(&mut self, _: &Path, _: Place) -> io::Result<()> {
+    fn enter(&mut self, _: &Path, _: Depth) -> io::Result<()> {
         Ok(())
     }
 

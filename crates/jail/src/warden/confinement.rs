@@ -98,7 +98,9 @@ fn keep_from_sockets(workshop: &Workshop, fence: &Fence) -> io::Result<()> {
         .filter(|(_, grant)| *grant == Grant::Write)
         .map(|(path, _)| path);
     let places = written.chain(named);
-    let places: Vec<_> = places.filter_map(|path| mount::place(&path).ok()).collect();
+    let places: Vec<_> = places
+        .filter_map(|path| mount::open_path(&path).ok())
+        .collect();
     let places: Vec<_> = places.iter().map(AsFd::as_fd).collect();
     landlock::restrict_unix_sockets(&places).map(|_| ())
 }
@@ -147,26 +149,26 @@ fn rules(
     workshop: &Workshop,
     on_list: OnList<'_>,
 ) -> Result<Option<Rules>, Failure> {
-    let sockets = match fence.sockets {
-        Sockets::InNamespace => AbstractSockets::Shared,
-        Sockets::InMachineNetwork | Sockets::LocalOnly => AbstractSockets::Scoped,
+    let shared = match workshop.list.of(fence) {
+        Some(list) => list.take(on_list).map_err(|error| unlisted(&error))?,
+        None => None,
     };
-    let signals = if workshop.owns_its_pids() {
-        Signals::Shared
-    } else {
-        Signals::Scoped
+    let mut rules = match shared {
+        Some(rules) => rules,
+        None => match empty_rules(fence, workshop) {
+            Ok(mut rules) => {
+                if workshop.world != World::Container {
+                    readable::grant(&mut rules, fence, &workshop.identity, on_list)
+                        .map_err(|error| unlisted(&error))?;
+                }
+                rules
+            }
+            Err(_) if is_dispensable(fence, workshop) => return Ok(None),
+            Err(error) => return Err(unrestricted(error)),
+        },
     };
-    let mut rules = match Rules::new(sockets, signals) {
-        Ok(rules) => rules,
-        Err(_) if is_dispensable(fence, workshop) => return Ok(None),
-        Err(error) => return Err(unrestricted(error)),
-    };
-    if workshop.world != World::Container {
-        readable::grant(&mut rules, fence, &workshop.identity, on_list)
-            .map_err(|error| Failure::new(Step::DeniedRead, &error, "the folders around it"))?;
-    }
     for (path, grant) in wanted(fence, workshop) {
-        match mount::place(&path) {
+        match mount::open_path(&path) {
             Ok(place) => rules.grant(place.as_fd(), grant).map_err(unrestricted)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
@@ -176,6 +178,24 @@ fn rules(
         }
     }
     Ok(Some(rules))
+}
+
+fn unlisted(error: &io::Error) -> Failure {
+    Failure::new(Step::DeniedRead, error, "the folders around it")
+}
+
+/// Rules that grant nothing yet.
+pub(super) fn empty_rules(fence: &Fence, workshop: &Workshop) -> Result<Rules, LandlockError> {
+    let sockets = match fence.sockets {
+        Sockets::InNamespace => AbstractSockets::Shared,
+        Sockets::InMachineNetwork | Sockets::LocalOnly => AbstractSockets::Scoped,
+    };
+    let signals = if workshop.owns_its_pids() {
+        Signals::Shared
+    } else {
+        Signals::Scoped
+    };
+    Rules::new(sockets, signals)
 }
 
 /// What is granted besides reading.
@@ -197,7 +217,8 @@ fn wanted(fence: &Fence, workshop: &Workshop) -> Vec<(PathBuf, Grant)> {
     if fence.tmp == Tmp::Session {
         wanted.push(("/tmp".into(), Grant::Write));
     }
-    let roots = fence.writable.iter().map(RawPath::to_path);
+    let roots = fence.writable.iter().chain(&fence.cache);
+    let roots = roots.map(RawPath::to_path);
     wanted.extend(roots.map(|path| (path, Grant::Write)));
     wanted
 }

@@ -19,7 +19,7 @@ use ringfence_confine::notify::{Listener, Notification};
 use ringfence_confine::process::{self, Fork, Pid};
 use rustix::fs::{Mode, OFlags};
 
-use super::address::{self, Wanted};
+use super::address::{self, Destination};
 use super::protocol::{Fence, Sockets};
 use super::reach::Reach;
 use crate::net::OUTLETS;
@@ -91,11 +91,11 @@ impl Connections {
         &mut self,
         listener: &Listener,
         call: &Notification,
-        wanted: io::Result<Wanted>,
+        destination: io::Result<Destination>,
     ) -> io::Result<Option<String>> {
-        let ready = wanted
+        let ready = destination
             .map_err(Not::from)
-            .and_then(|wanted| self.prepare(call, wanted));
+            .and_then(|destination| self.prepare(call, destination));
         // All that was read belongs to the caller only if that has been there all the time.
         if !listener.still_waits(call) {
             return Ok(None);
@@ -125,11 +125,11 @@ impl Connections {
         }
     }
 
-    fn prepare(&self, call: &Notification, wanted: Wanted) -> Result<Ready, Not> {
+    fn prepare(&self, call: &Notification, destination: Destination) -> Result<Ready, Not> {
         let caller = Caller::of(call)?;
         let socket = caller.descriptor(number(call))?;
-        let path = match wanted {
-            Wanted::Other(address) => {
+        let path = match destination {
+            Destination::Other(address) => {
                 if self.is_anothers_outlet(&address) {
                     return Err(Not::Failed(libc::ECONNREFUSED));
                 }
@@ -139,7 +139,7 @@ impl Connections {
                     target: None,
                 });
             }
-            Wanted::Path(path) => path,
+            Destination::Path(path) => path,
         };
         let target = open(&path, &caller)?;
         if !self.reach.covers(&target).unwrap_or(false) {

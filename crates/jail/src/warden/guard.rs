@@ -18,6 +18,7 @@ use ringfence_confine::{clock, lease, signal};
 use rustix::fs::inotify::{self, ReadFlags, WatchFlags};
 
 use crate::mark;
+use crate::standing::Standing;
 
 use super::protection::Protection;
 use super::protocol::{Failure, Fence, RawPath, Step};
@@ -193,6 +194,14 @@ impl<'l> Guard<'l> {
         self.protection = Some((protection, covers));
     }
 
+    /// What is covered at this moment, but for the folders on the way.
+    pub(super) fn covered(&self) -> Vec<Standing> {
+        let covers = self.all().iter();
+        let ends = covers.filter(|cover| cover.kind != CoverKind::Pin);
+        ends.filter_map(|cover| Standing::covered(&cover.path))
+            .collect()
+    }
+
     /// Whether it covers again what is uncovered.
     pub(super) fn can_mount(&self) -> bool {
         self.protection.is_some()
@@ -213,13 +222,14 @@ impl<'l> Guard<'l> {
             Ok(Noticed::Nothing | Noticed::Unlisted) => Vec::new(),
             Err(_) => self.in_doubt(),
         };
-        let filled = self.held_again.iter().filter(|path| !mark::is_at(path));
+        let is_filled = |path: &&PathBuf| path.symlink_metadata().is_ok() && !mark::is_at(path);
+        let filled = self.held_again.iter().filter(is_filled);
         used.extend(filled.map(|path| RawPath::from(path.as_path())));
         (!used.is_empty()).then_some(used)
     }
 
     /// What may lie open where covering again has failed.
-    fn in_doubt(&self) -> Vec<RawPath> {
+    pub(super) fn in_doubt(&self) -> Vec<RawPath> {
         let lost: Vec<RawPath> = self
             .lost()
             .map(|cover| cover.path.as_path().into())

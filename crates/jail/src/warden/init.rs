@@ -3,13 +3,15 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use ringfence_confine::cgroup::Controls;
 use ringfence_confine::process::{self, Ending, Pid, Reap, Reaped};
 use ringfence_confine::signal;
 use ringfence_policy::permissions::Limit;
 use rustix::event::{PollFd, PollFlags, Timespec};
+
+use crate::standing::Standing;
 
 use super::guard::Guard;
 use super::lookout::Lookout;
@@ -41,25 +43,25 @@ impl Run<'_> {
         lookout: Option<Lookout>,
         mut guard: Option<Guard<'_>>,
     ) -> io::Result<()> {
-        match start::wait(word, self.launch, guard.as_mut())? {
-            Start::Started(terminal) => {
-                let along: Vec<_> = terminal.iter().map(AsFd::as_fd).collect();
-                self.report_start(&along)?;
+        let exposed = match start::wait(word, self.launch, guard.as_mut())? {
+            Start::Started(started) => {
+                self.report_start(started.terminal.as_ref(), started.covered)?;
+                started.exposed
             }
             Start::Failed(failure) => {
                 return protocol::send(self.harness, &Report::Failed(failure), &[]);
             }
             Start::Unwanted => return Ok(()),
-        }
+        };
         self.watch.begin();
         if let Some(guard) = &mut guard {
             guard.forget_lists();
         }
-        self.see_through(command, lookout, guard)
+        self.see_through(command, lookout, guard, exposed)
     }
 
-    fn report_start(&self, along: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let mut along = along.to_vec();
+    fn report_start(&self, terminal: Option<&OwnedFd>, covered: Vec<Standing>) -> io::Result<()> {
+        let mut along: Vec<_> = terminal.iter().map(AsFd::as_fd).collect();
         let own = rustix::process::pidfd_open(
             rustix::process::getpid(),
             rustix::process::PidfdFlags::empty(),
@@ -68,7 +70,7 @@ impl Run<'_> {
             // The warden only knows the `bwrap` that we are the first process in.
             along.push(own.as_fd());
         }
-        protocol::send(self.harness, &Report::Started, &along)
+        protocol::send(self.harness, &Report::Started { covered }, &along)
     }
 
     fn see_through(
@@ -76,12 +78,19 @@ impl Run<'_> {
         command: Pid,
         mut lookout: Option<Lookout>,
         mut guard: Option<Guard<'_>>,
+        exposed: Vec<RawPath>,
     ) -> io::Result<()> {
         let children = signal::as_descriptor(libc::SIGCHLD)?;
         let mut command = Some(command);
         let mut ended = None;
-        let mut hit = Hit::default();
-        let mut stopped = false;
+        let mut stopped = !exposed.is_empty();
+        let mut hit = Hit {
+            exposed,
+            ..Hit::default()
+        };
+        if stopped {
+            self.kill_everybody();
+        }
         loop {
             loop {
                 match process::reap()? {
@@ -118,7 +127,7 @@ impl Run<'_> {
                             Some(ended) => {
                                 self.report_end(&ended, &mut hit, lookout.as_mut(), Vec::new())
                             }
-                            None => self.report_over(hit),
+                            None => self.report_over(hit.exposed),
                         };
                     }
                 }
@@ -216,7 +225,7 @@ impl Run<'_> {
             max_rss_kib: ended.max_rss_kib,
             left,
             hit: hit.take_new(),
-            refused: lookout.map(Lookout::take).unwrap_or_default(),
+            denied: lookout.map(Lookout::take).unwrap_or_default(),
             exposed: std::mem::take(&mut hit.exposed),
         };
         protocol::send(self.harness, &report, &[])?;
@@ -225,14 +234,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Says which limits were hit after the command's own end.
-    fn report_over(&self, mut hit: Hit) -> io::Result<()> {
-        hit.add(self.known_now());
-        let exposed = std::mem::take(&mut hit.exposed);
-        match hit.take_new() {
-            none if none.is_empty() && exposed.is_empty() => Ok(()),
-            hit => protocol::send(self.harness, &Report::Over { hit, exposed }, &[]),
+    /// Says what lay open after the command's own end.
+    fn report_over(&self, exposed: Vec<RawPath>) -> io::Result<()> {
+        if exposed.is_empty() {
+            return Ok(());
         }
+        protocol::send(self.harness, &Report::Over { exposed }, &[])
     }
 
     /// Kills all processes of the run but its init.

@@ -19,11 +19,11 @@ use ringfence_policy::permissions::Lookout as Lookouts;
 use rustix::event::PollFlags;
 use rustix::fs::{Mode, OFlags, StatVfsMountFlags};
 
-use super::address::{self, Wanted};
+use super::address::{self, Destination};
 use super::connections::Connections;
-use super::protocol::{Fence, RawPath, Refusal, Sockets};
+use super::protocol::{DeniedAccess, Fence, RawPath, Sockets};
 
-/// The most refusals that one run tells of.
+/// The most denials that one run tells of.
 const MOST: usize = 32;
 /// The longest path that the kernel takes.
 const LONGEST_PATH: usize = 4096;
@@ -38,7 +38,7 @@ pub(super) struct Lookout {
     /// Whether connections that lead nowhere are noted.
     notes_connections: bool,
     writes: Writes,
-    seen: Vec<Refusal>,
+    seen: Vec<DeniedAccess>,
 }
 
 /// What refuses writes.
@@ -62,7 +62,8 @@ impl Lookout {
         let writes = if has_mounts {
             Writes::ByMounts
         } else {
-            Writes::Outside(fence.writable.iter().map(RawPath::to_path).collect())
+            let writable = fence.writable.iter().chain(&fence.cache);
+            Writes::Outside(writable.map(RawPath::to_path).collect())
         };
         Self {
             listener: Some(listener),
@@ -98,38 +99,40 @@ impl Lookout {
         let Some(call) = listener.receive()? else {
             return Ok(());
         };
-        let refusal = match (call.syscall, &mut self.connections) {
+        let denied = match (call.syscall, &mut self.connections) {
             (libc::SYS_connect, Some(connections)) => {
-                let wanted = address::wanted(&call);
+                let wanted = address::destination(&call);
                 let beyond = match &wanted {
-                    Ok(Wanted::Other(address)) if self.notes_connections => beyond(address),
+                    Ok(Destination::Other(address)) if self.notes_connections => beyond(address),
                     _ => None,
                 };
                 let beyond = beyond.filter(|_| listener.still_waits(&call));
                 let refused = connections.answer(listener, &call, wanted)?;
-                refused.map(|path| Refusal::UnixSocket { path }).or(beyond)
+                refused
+                    .map(|path| DeniedAccess::UnixSocket { path })
+                    .or(beyond)
             }
             (libc::SYS_listen, Some(connections)) => {
                 connections.note(listener, &call)?;
                 None
             }
             (syscall, _) => {
-                let refusal = self.judge(&call);
+                let denied = self.judge(&call);
                 // What was read may have been another process's if the caller was killed meanwhile.
-                let refusal = refusal.filter(|_| listener.still_waits(&call));
+                let denied = denied.filter(|_| listener.still_waits(&call));
                 if syscall == libc::SYS_socket {
                     listener.refuse(&call, libc::EAFNOSUPPORT)?;
                 } else {
                     listener.let_through(&call)?;
                 }
-                refusal
+                denied
             }
         };
-        if let Some(refusal) = refusal
+        if let Some(denied) = denied
             && self.seen.len() < MOST
-            && !self.seen.contains(&refusal)
+            && !self.seen.contains(&denied)
         {
-            self.seen.push(refusal);
+            self.seen.push(denied);
         }
         Ok(())
     }
@@ -147,16 +150,16 @@ impl Lookout {
         }
     }
 
-    /// The refusals that were seen and not told yet.
-    pub(super) fn take(&mut self) -> Vec<Refusal> {
+    /// The denials that were seen and not told yet.
+    pub(super) fn take(&mut self) -> Vec<DeniedAccess> {
         std::mem::take(&mut self.seen)
     }
 
-    fn judge(&self, call: &Notification) -> Option<Refusal> {
+    fn judge(&self, call: &Notification) -> Option<DeniedAccess> {
         match call.syscall {
-            libc::SYS_socket => Some(Refusal::Socket),
+            libc::SYS_socket => Some(DeniedAccess::Socket),
             libc::SYS_connect => {
-                let Ok(Wanted::Other(address)) = address::wanted(call) else {
+                let Ok(Destination::Other(address)) = address::destination(call) else {
                     return None;
                 };
                 beyond(&address)
@@ -165,7 +168,7 @@ impl Lookout {
         }
     }
 
-    fn judge_write(&self, call: &Notification) -> Option<Refusal> {
+    fn judge_write(&self, call: &Notification) -> Option<DeniedAccess> {
         let named = CHANGES
             .iter()
             .find(|change| change.syscall == call.syscall)?;
@@ -174,13 +177,13 @@ impl Lookout {
             Some(_) => OFlags::empty(),
             None => OFlags::NOFOLLOW,
         };
-        let place = Place::of(&path, end)?;
+        let resolved = ResolvedPath::of(&path, end)?;
         let refused = match &self.writes {
-            Writes::ByMounts => place.is_read_only,
-            Writes::Outside(roots) => !roots.iter().any(|root| place.path.starts_with(root)),
+            Writes::ByMounts => resolved.is_read_only,
+            Writes::Outside(roots) => !roots.iter().any(|root| resolved.path.starts_with(root)),
         };
-        (refused && !is_own(&place.path)).then(|| Refusal::Write {
-            path: place.path.display().to_string(),
+        (refused && !is_own(&resolved.path)).then(|| DeniedAccess::Write {
+            path: resolved.path.display().to_string(),
         })
     }
 }
@@ -239,10 +242,10 @@ fn is_own(path: &Path) -> bool {
         .any(|own| path.starts_with(own))
 }
 
-/// The refusal of a connection that leads nowhere.
-fn beyond(address: &[u8]) -> Option<Refusal> {
+/// The denial of a connection that leads nowhere.
+fn beyond(address: &[u8]) -> Option<DeniedAccess> {
     let address = address::internet(address).filter(is_beyond)?;
-    Some(Refusal::Connect {
+    Some(DeniedAccess::Connect {
         address: address.to_string(),
     })
 }
@@ -300,12 +303,12 @@ fn read_path(thread: Pid, address: u64) -> Option<PathBuf> {
 }
 
 /// A place in the file system, with every link in its path followed.
-struct Place {
+struct ResolvedPath {
     path: PathBuf,
     is_read_only: bool,
 }
 
-impl Place {
+impl ResolvedPath {
     /// The place of a path: of what is there, or of what would be made there. None if nothing can
     /// be made there anyway. A link at the end is followed as the flags say: opening one opens what
     /// is behind it, removing one does not.

@@ -21,6 +21,7 @@ mod protection;
 pub(crate) mod protocol;
 mod reach;
 mod readable;
+mod shared_list;
 mod stage;
 mod start;
 mod syscalls;
@@ -34,14 +35,17 @@ use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
-use ringfence_confine::cgroup::{Controller, Controls, Group, Nest};
+use ringfence_confine::cgroup::{Controller, Controls, Group, GroupRoot};
 use ringfence_confine::process::{self, Child, Fork, Reap};
 use ringfence_confine::{descriptor, inotify, privilege, signal};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::mark::{Attendance, Estate, Ledger, Registry};
 use crate::net;
-use protocol::{Boot, Booted, Enclosure, Failure, GOODBYE, Groups, Prepared, Step, World};
+use crate::testament::{self, Testament, Testaments};
+use protocol::{
+    Boot, Booted, Enclosure, Failure, GOODBYE, Groups, Identity, Prepared, Step, World,
+};
 use stage::Lines;
 use world::Workshop;
 
@@ -97,19 +101,22 @@ struct Running {
     group: Option<Group>,
     /// What its guard watches by.
     events: Option<OwnedFd>,
+    /// What is to be compared should the harness be killed.
+    testament: Testament,
 }
 
 impl Running {
     /// Tidies up after a stage that has ended.
     fn tidy_up(self, site: &Site<'_>, estate: &mut Estate<'_>) {
         estate.take_over(&self.told);
+        site.testaments.borrow_mut().keep(self.testament);
         if let Some(events) = self.events {
             site.watches.borrow_mut().give_back(events);
         }
         if let Some(group) = &self.group {
             // A PID namespace leaves nobody; on the bare machine somebody may have got away.
             group.kill();
-            // What cannot be removed goes with the nest.
+            // What cannot be removed goes with the root.
             let _ = group.remove();
         }
     }
@@ -131,7 +138,7 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
         .marks
         .as_ref()
         .and_then(|marks| Registry::open(&marks.to_path()).ok());
-    let mut nest = nest(boot.world.groups());
+    let mut root = root(boot.world.groups());
     let workshop = match world::make(&boot) {
         Ok(workshop) => {
             protocol::send(harness, &Booted::Ready, &[])?;
@@ -152,10 +159,11 @@ fn run(harness: &OwnedFd) -> io::Result<()> {
         workshop: &workshop,
         registry: registry.as_ref(),
         watches: RefCell::default(),
+        testaments: RefCell::default(),
     };
-    let result = serve_requests(harness, &children, &site, nest.as_mut(), &mut stages);
+    let result = serve_requests(harness, &children, &site, root.as_mut(), &mut stages);
     stages.end_everything(&site);
-    drop((nest, attendance));
+    drop((root, attendance));
     // Closing what has watched takes its time.
     std::mem::forget(site);
     result
@@ -167,6 +175,8 @@ struct Site<'a> {
     registry: Option<&'a Registry>,
     /// What the guards of stages watch by.
     watches: RefCell<inotify::Pool>,
+    /// Those of runs that are over.
+    testaments: RefCell<Testaments>,
 }
 
 /// The stages that are alive, and what those that are not have left.
@@ -175,8 +185,33 @@ struct Stages<'a> {
     estate: Estate<'a>,
 }
 
+/// Compares the names that a harness which was killed has not.
+fn carry_out(site: &Site<'_>) {
+    let left = site.testaments.borrow_mut().left();
+    if left.is_empty() {
+        return;
+    }
+    let Identity { uid, gid, groups } = &site.workshop.identity;
+    #[allow(unsafe_code)]
+    // SAFETY: a warden has a single thread.
+    match unsafe { process::fork() } {
+        // As whoever commands ran as: nothing that they made leads to more than they have.
+        Ok(Fork::Child) => {
+            let is_somebody_else = rustix::process::geteuid().as_raw() != *uid;
+            if !is_somebody_else || privilege::become_user(*uid, *gid, groups.as_deref()).is_ok() {
+                for left in &left {
+                    left.compare();
+                }
+            }
+            process::exit_now(0)
+        }
+        Ok(Fork::Parent(child)) => _ = process::wait(&child),
+        Err(_) => {}
+    }
+}
+
 /// Where the control groups of runs are made. Where none can be, other means hold the limits.
-fn nest(groups: Groups) -> Option<Nest> {
+fn root(groups: Groups) -> Option<GroupRoot> {
     let wanted = [
         (groups.processes, Controller::Pids),
         (groups.cpu_time, Controller::CpuTime),
@@ -188,8 +223,8 @@ fn nest(groups: Groups) -> Option<Nest> {
         .collect();
     // Some are better than none.
     while !controllers.is_empty() {
-        if let Ok(nest) = Nest::make(&controllers) {
-            return Some(nest);
+        if let Ok(root) = GroupRoot::make(&controllers) {
+            return Some(root);
         }
         controllers.pop();
     }
@@ -201,7 +236,7 @@ fn serve_requests(
     harness: &OwnedFd,
     children: &OwnedFd,
     site: &Site<'_>,
-    mut nest: Option<&mut Nest>,
+    mut root: Option<&mut GroupRoot>,
     stages: &mut Stages<'_>,
 ) -> io::Result<()> {
     loop {
@@ -221,7 +256,7 @@ fn serve_requests(
             let Some((enclosure, _)) = protocol::receive::<Enclosure>(harness)? else {
                 return Ok(());
             };
-            prepare(harness, site, nest.as_deref_mut(), stages, &enclosure)?;
+            prepare(harness, site, root.as_deref_mut(), stages, &enclosure)?;
         }
     }
 }
@@ -230,21 +265,27 @@ fn serve_requests(
 fn prepare(
     harness: &OwnedFd,
     site: &Site<'_>,
-    nest: Option<&mut Nest>,
+    root: Option<&mut GroupRoot>,
     stages: &mut Stages<'_>,
     enclosure: &Enclosure,
 ) -> io::Result<()> {
     // Made ahead of need like the stage, which knows it and keeps no copy. A run without an
     // allow-list has it closed by the harness.
     let outlet = site.workshop.outlet();
-    match fork_stage(site, nest, enclosure, outlet.as_ref()) {
-        Ok((stage, [launch, orders])) => {
+    if let (Some(fence), true) = (&enclosure.fence, site.workshop.has_namespaces()) {
+        let empty = || confinement::empty_rules(fence, site.workshop).ok();
+        let list = &site.workshop.list;
+        list.refresh(fence, &site.workshop.identity, empty);
+    }
+    match fork_stage(site, root, enclosure, outlet.as_ref()) {
+        Ok((stage, [launch, orders, testament])) => {
             // The harness may be gone by now. The stage is ours all the same.
             stages.running.push(stage);
             let pidfd = stages.running.last().map(|stage| stage.child.pidfd.as_fd());
             let descriptors: Vec<_> = [launch.as_fd(), orders.as_fd()]
                 .into_iter()
                 .chain(pidfd)
+                .chain([testament.as_fd()])
                 .chain(outlet.as_ref().map(AsFd::as_fd))
                 .collect();
             protocol::send(harness, &Prepared::Stage, &descriptors)
@@ -256,25 +297,27 @@ fn prepare(
     }
 }
 
-/// A stage, and the harness's ends of its lines: for the command, and for orders and reports.
+/// A stage, and the harness's ends of its lines: for the command, for orders and reports, and for
+/// what is to be compared.
 fn fork_stage(
     site: &Site<'_>,
-    nest: Option<&mut Nest>,
+    root: Option<&mut GroupRoot>,
     enclosure: &Enclosure,
     outlet: Option<&OwnedFd>,
-) -> io::Result<(Running, [OwnedFd; 2])> {
+) -> io::Result<(Running, [OwnedFd; 3])> {
     let workshop = site.workshop;
     let outlet_port = outlet.map(net::port_of).transpose()?;
     let (launch_theirs, launch) = descriptor::socket_pair()?;
     let (orders_theirs, orders) = descriptor::socket_pair()?;
     let (told, survivor) = descriptor::socket_pair()?;
+    let (testament, testament_theirs) = testament::ends()?;
     let (admitted, admit) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     // A stage without one says what it lacks, if it needs one.
     let events = workshop
         .has_namespaces()
         .then(|| site.watches.borrow_mut().take())
         .and_then(Result::ok);
-    let group = nest.map(Nest::group).transpose()?;
+    let group = root.map(GroupRoot::group).transpose()?;
     let controls = match &group {
         Some(group) => group.controls()?,
         None => Controls::default(),
@@ -284,6 +327,7 @@ fn fork_stage(
     match unsafe { process::fork_into(workshop.stage_namespaces()) }? {
         Fork::Child => {
             drop((launch_theirs, orders_theirs, told, admit));
+            drop((testament, testament_theirs));
             if let Some(outlet) = outlet {
                 #[allow(unsafe_code)]
                 // SAFETY: the child never returns to whoever owns it.
@@ -310,6 +354,7 @@ fn fork_stage(
                 told,
                 group,
                 events,
+                testament: Testament::new(testament),
             };
             if let Some(group) = &stage.group
                 && let Err(error) = group.admit(stage.child.pid)
@@ -323,7 +368,7 @@ fn fork_stage(
             }
             // The stage waits for this before it forks.
             drop(admit);
-            Ok((stage, [launch_theirs, orders_theirs]))
+            Ok((stage, [launch_theirs, orders_theirs, testament_theirs]))
         }
     }
 }
@@ -356,7 +401,8 @@ impl Stages<'_> {
             stage.tidy_up(site, &mut self.estate);
         }
         end_strays();
-        self.estate.release();
+        carry_out(site);
+        self.estate.release_at_last();
     }
 }
 

@@ -19,7 +19,7 @@ use super::view::{is_folder, shown};
 /// What makes mounts, or has them made.
 pub(super) trait Hand {
     /// A folder is about to be looked into, and names in it to be covered.
-    fn enter(&mut self, folder: &Path, place: Place) -> io::Result<()>;
+    fn enter(&mut self, folder: &Path, depth: Depth) -> io::Result<()>;
 
     /// Makes a mount point of a folder, writable as before: it cannot be renamed any more.
     fn pin(&mut self, path: &Path, place: &OwnedFd) -> io::Result<()>;
@@ -33,7 +33,7 @@ pub(super) trait Hand {
 
 /// Where a folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Depth {
     /// A writable root.
     Root,
     /// Further down.
@@ -146,8 +146,8 @@ impl<'a> Protection<'a> {
     fn advance(&mut self, at: &At<'_>, way: Way, hand: &mut dyn Hand) -> io::Result<Onward> {
         let At { parent, path, .. } = *at;
         let is_root = self.roots.iter().any(|root| root == parent);
-        hand.enter(parent, if is_root { Place::Root } else { Place::Below })?;
-        let place = match mount::place(path) {
+        hand.enter(parent, if is_root { Depth::Root } else { Depth::Below })?;
+        let place = match mount::open_path(path) {
             Ok(place) => place,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return self.reserve(at, hand);
@@ -193,7 +193,7 @@ impl<'a> Protection<'a> {
     /// Keeps a path that does not exist from being created.
     fn reserve(&mut self, at: &At<'_>, hand: &mut dyn Hand) -> io::Result<Onward> {
         let At { name, path, .. } = *at;
-        let folder = mount::place(at.parent)?;
+        let folder = mount::open_path(at.parent)?;
         let held = match self.holdings.hold(at.root, folder.as_fd(), name, path) {
             // A folder of somebody else's, in which the command can make nothing either: it is never
             // run as anybody who may do more than the one who tries here.
@@ -207,7 +207,7 @@ impl<'a> Protection<'a> {
                 hand.freeze(path, &place)?;
                 self.note(path, CoverKind::Mark);
             }
-            Held::Existing => self.seal(path, &mount::place(path)?, hand)?,
+            Held::Existing => self.seal(path, &mount::open_path(path)?, hand)?,
         }
         Ok(Onward::Done)
     }

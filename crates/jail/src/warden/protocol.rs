@@ -14,6 +14,8 @@ use ringfence_policy::permissions::{Limit, Lookout};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::standing::Standing;
+
 /// A path as bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct RawPath(Vec<u8>);
@@ -35,7 +37,7 @@ impl RawPath {
 pub(crate) struct Boot {
     pub(crate) world: World,
     pub(crate) identity: Identity,
-    pub(crate) furniture: Furniture,
+    pub(crate) run_folder: RunFolder,
     /// The registry of marks.
     pub(crate) marks: Option<RawPath>,
     /// The session's workspace, and the process that opened it.
@@ -45,7 +47,7 @@ pub(crate) struct Boot {
 
 /// What every run of a session finds in its `/run`, which is empty otherwise.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Furniture {
+pub(crate) struct RunFolder {
     /// Certificates, as PEM.
     pub(crate) certificates: Option<Vec<u8>>,
     /// Sockets of the machine's that are there too. Resolved.
@@ -206,6 +208,8 @@ pub(crate) struct Launch {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fence {
     pub(crate) writable: Vec<RawPath>,
+    /// A folder that can be written, and in which nothing is protected. Resolved.
+    pub(crate) cache: Option<RawPath>,
     pub(crate) protected: Vec<RawPath>,
     pub(crate) denied: Vec<RawPath>,
     pub(crate) tmp: Tmp,
@@ -215,6 +219,10 @@ pub(crate) struct Fence {
     pub(crate) unix_sockets: Vec<RawPath>,
     /// Those of them in the machine's `/tmp` that are to be seen in the session's.
     pub(crate) sockets_in_tmp: Vec<RawPath>,
+    /// Roots in the machine's `/tmp` that are seen in the session's, where they can only be read.
+    pub(crate) seen_in_tmp: Vec<RawPath>,
+    /// Folders of the session's `/tmp`, right below it, in which there is nothing but the way to roots.
+    pub(crate) ways_in_tmp: Vec<RawPath>,
 }
 
 /// Which `/tmp` a run sees.
@@ -286,7 +294,10 @@ pub(crate) enum Order {
 pub(crate) enum Report {
     /// The program has been executed. The terminal's other end comes along, if there is one, and a
     /// pidfd of the run's first process if the one that the warden gave names another.
-    Started,
+    Started {
+        /// What was covered for it, as it was before the command could do anything.
+        covered: Vec<Standing>,
+    },
     /// It could not be.
     Failed(Failure),
     /// The command has ended. Others that it started may live on.
@@ -299,22 +310,18 @@ pub(crate) enum Report {
         /// The limits that it hit, as far as they are known for certain.
         hit: Vec<Limit>,
         /// What the fence was seen to refuse it.
-        refused: Vec<Refusal>,
+        denied: Vec<DeniedAccess>,
         /// Protected paths that lay open for a moment, because somebody outside replaced them, and
         /// that the run may have used: it was ended for that.
         exposed: Vec<RawPath>,
     },
-    /// What the command left running has ended or was ended, at these limits.
-    Over {
-        hit: Vec<Limit>,
-        /// As above.
-        exposed: Vec<RawPath>,
-    },
+    /// What the command left running has ended, or was ended for what lay open, as above.
+    Over { exposed: Vec<RawPath> },
 }
 
-/// Something that the fence refused, and was seen to.
+/// Something that the fence denied, and was seen to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Refusal {
+pub enum DeniedAccess {
     /// A connection to an address that cannot be reached.
     Connect {
         /// The address and the port.

@@ -7,7 +7,7 @@
 //!
 //! Denied paths inside writable roots are not held by this: what a run makes there, it reads.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 use ringfence_confine::landlock::{Grant, Node, Rules};
 use ringfence_confine::mount;
 
+use crate::real_paths::RealPaths;
+
 use super::protocol::{Fence, Identity, RawPath};
 
 /// Who is told which folders are listed, before they are.
@@ -25,6 +27,9 @@ pub(super) type OnList<'a> = &'a mut dyn FnMut(&Path) -> io::Result<()>;
 /// Folders of the fence's own, which nobody outside changes.
 const OWN: &[&str] = &["/dev", "/proc", "/run", "/sys"];
 
+/// What a fence denies, as far as a list can hold it: every link followed.
+pub(super) type Denied = HashSet<PathBuf>;
+
 /// Grants to read everything but what a fence denies.
 pub(super) fn grant(
     rules: &mut Rules,
@@ -32,26 +37,35 @@ pub(super) fn grant(
     identity: &Identity,
     on_list: OnList<'_>,
 ) -> io::Result<()> {
+    grant_but(rules, &denied(fence, identity), on_list)
+}
+
+/// What a fence denies somebody.
+pub(super) fn denied(fence: &Fence, identity: &Identity) -> Denied {
     let roots: Vec<PathBuf> = fence.writable.iter().map(RawPath::to_path).collect();
-    let mut real = Real::default();
-    let denied: HashSet<PathBuf> = fence
+    let mut real = RealPaths::default();
+    fence
         .denied
         .iter()
-        .map(|path| real.path(&path.to_path()))
+        .map(|path| real.of(&path.to_path()))
         .filter(|path| !roots.iter().any(|root| path.starts_with(root)))
         .filter(|path| !OWN.iter().any(|own| path.starts_with(own)))
         .filter(|path| matters_to(identity, path))
-        .collect();
+        .collect()
+}
+
+/// Grants to read everything but this.
+pub(super) fn grant_but(rules: &mut Rules, denied: &Denied, on_list: OnList<'_>) -> io::Result<()> {
     let above = denied.iter().flat_map(|path| path.ancestors().skip(1));
     let around: HashSet<&Path> = above.collect();
-    let top = mount::place(Path::new("/"))?;
+    let top = mount::open_path(Path::new("/"))?;
     // Names can be listed everywhere.
     rules
         .grant(top.as_fd(), Grant::List)
         .map_err(io::Error::other)?;
     let mut list = List {
         rules,
-        denied: &denied,
+        denied,
         around: &around,
         announce: on_list,
     };
@@ -97,7 +111,7 @@ impl List<'_> {
     }
 
     fn grant(&mut self, path: &Path, node: Node) -> io::Result<()> {
-        match mount::place(path) {
+        match mount::open_path(path) {
             Ok(place) => self
                 .rules
                 .grant_to(place.as_fd(), node, Grant::Read)
@@ -112,38 +126,6 @@ impl List<'_> {
         }
         Ok(())
     }
-}
-
-/// Paths with every link in them followed, as far as they exist. Many are in few folders, and
-/// following the way to each of those costs a call for every name on it.
-#[derive(Default)]
-struct Real(HashMap<PathBuf, PathBuf>);
-
-impl Real {
-    fn path(&mut self, path: &Path) -> PathBuf {
-        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-            return resolved(path);
-        };
-        let folders = &mut self.0;
-        let real = folders
-            .entry(folder.to_path_buf())
-            .or_insert_with(|| resolved(folder))
-            .join(name);
-        let is_link = fs::symlink_metadata(&real).is_ok_and(|found| found.is_symlink());
-        if is_link { resolved(path) } else { real }
-    }
-}
-
-fn resolved(path: &Path) -> PathBuf {
-    for ancestor in path.ancestors() {
-        if let Ok(real) = ancestor.canonicalize() {
-            return match path.strip_prefix(ancestor) {
-                Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
-                _ => real,
-            };
-        }
-    }
-    path.to_path_buf()
 }
 
 /// Whether what is at a path could be read by somebody at all. What others keep from them by its

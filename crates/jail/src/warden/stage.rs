@@ -23,7 +23,7 @@ use super::lookout::Lookout;
 use super::protocol::{self, Enclosure, Failure, Fence, Launch, Report, Sockets, Step, World};
 use super::reach::Reach;
 use super::syscalls::Connecting;
-use super::view::Canvas;
+use super::view::MountView;
 use super::watch::Watch;
 use super::world::Workshop;
 
@@ -133,13 +133,13 @@ impl Stage<'_> {
         let failed = |error: io::Error| Failure::new(Step::Prepare, &error, "mounts");
         let guard = match (&self.enclosure.fence, self.workshop.has_namespaces()) {
             (Some(fence), true) => {
-                let canvas = Canvas::prepare().map_err(failed)?;
+                let view = MountView::prepare().map_err(failed)?;
                 let events = lines
                     .events
                     .as_ref()
                     .map_or_else(inotify::instance, OwnedFd::try_clone);
                 let guard = Guard::new(events).map_err(|error| guard::unwatched(&error))?;
-                Some(canvas.paint(fence, &lines.ledger, guard)?)
+                Some(view.apply(fence, &lines.ledger, guard)?)
             }
             (Some(fence), false) if self.workshop.world == World::Container => {
                 Some(Guard::over_covers(fence)?)

@@ -1,8 +1,8 @@
 //! A run's view of the file system: what it may write, what is protected there, what is hidden.
 //!
 //! The view is put together in the stage's own mount namespace. What can be made before the policy
-//! is known is made ahead of need ([`Canvas::prepare`]); the rest follows at the launch
-//! ([`Canvas::paint`]). Nothing of it is seen outside.
+//! is known is made ahead of need ([`MountView::prepare`]); the rest follows at the launch
+//! ([`MountView::apply`]). Nothing of it is seen outside.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use rustix::fs::{Mode, OFlags};
 use crate::mark::Ledger;
 
 use super::guard::{Guard, Why};
-use super::protection::{Hand, Place, Protection, again_if_replaced};
+use super::protection::{Depth, Hand, Protection, again_if_replaced};
 use super::protocol::{Failure, Fence, RawPath, Step, Tmp};
 use super::world::{DEV, SHUT_FILE, SHUT_FOLDER, TMP, VOID, WORKSHOP};
 
@@ -25,7 +25,7 @@ const READ_ONLY: Attributes = Attributes::MOUNT_ATTR_RDONLY;
 pub(crate) const NOT_FOR_WRITING: &[&str] = &["/", "/proc", "/sys", "/dev", "/run"];
 
 /// A mount namespace in which everything is read-only, with its own `/dev` and `/proc`.
-pub(super) struct Canvas {
+pub(super) struct MountView {
     tmp: OwnedFd,
     void: OwnedFd,
     covers: Covers,
@@ -38,11 +38,11 @@ pub(super) struct Covers {
     file: OwnedFd,
 }
 
-impl Canvas {
+impl MountView {
     /// Prepares the calling process's mount namespace. It must be the first process of a PID
     /// namespace of its own.
     pub(super) fn prepare() -> io::Result<Self> {
-        let place = |path: &str| mount::place(Path::new(path));
+        let place = |path: &str| mount::open_path(Path::new(path));
         // Taken before everything turns read-only.
         let tmp = mount::clone_tree(place(TMP)?.as_fd(), Reach::Single)?;
         let dev = mount::clone_tree(place(DEV)?.as_fd(), Reach::Recursive)?;
@@ -68,22 +68,33 @@ impl Canvas {
 
     /// Completes the view. The guard watches over what was covered, and must live as long as the
     /// run.
-    pub(super) fn paint<'l>(
+    pub(super) fn apply<'l>(
         self,
         fence: &Fence,
         ledger: &'l Ledger<'l>,
         mut guard: Guard<'l>,
     ) -> Result<Guard<'l>, Failure> {
         let roots = cut_out_roots(fence)?;
+        let cache = match &fence.cache {
+            Some(path) => Some(cut_out(path.to_path())?),
+            None => None,
+        };
         let sockets = self
             .cut_out_sockets(fence)
             .map_err(|error| Failure::new(Step::WritableRoot, &error, "a socket in /tmp"))?;
+        let seen = self
+            .cut_out_seen(fence)
+            .and_then(|mut seen| {
+                seen.extend(self.make_ways(fence, &roots)?);
+                Ok(seen)
+            })
+            .map_err(|error| Failure::new(Step::WritableRoot, &error, "a folder in /tmp"))?;
         if fence.tmp != Tmp::Machine {
             self.attach_tmp(fence.tmp)
                 .map_err(|error| Failure::new(Step::WritableRoot, &error, "/tmp"))?;
         }
-        for (path, tree) in &sockets {
-            mount::place(path)
+        for (path, tree) in seen.iter().chain(&sockets) {
+            mount::open_path(path)
                 .and_then(|place| mount::attach(tree.as_fd(), place.as_fd()))
                 .map_err(|error| Failure::new(Step::WritableRoot, &error, shown(path)))?;
         }
@@ -91,6 +102,7 @@ impl Canvas {
         let (around, plain): (Vec<_>, Vec<_>) = denied.into_iter().partition(|path| {
             roots
                 .iter()
+                .chain(&cache)
                 .any(|(root, _)| root != path && root.starts_with(path))
         });
         for path in &around {
@@ -108,6 +120,11 @@ impl Canvas {
             again_if_replaced(|| self.deny(path, &protection))
                 .map_err(|error| Failure::new(Step::DeniedRead, &error, shown(path)))?;
         }
+        // Last: it may lie in a root, where its place is protected.
+        if let Some((path, tree)) = &cache {
+            attach_root(path, tree)
+                .map_err(|error| Failure::new(Step::WritableRoot, &error, shown(path)))?;
+        }
         self.close()
             .map_err(|error| Failure::new(Step::Prepare, &error, WORKSHOP))?;
         guard.keep(protection, self.covers);
@@ -118,24 +135,48 @@ impl Canvas {
     fn cut_out_sockets(&self, fence: &Fence) -> io::Result<Vec<(PathBuf, OwnedFd)>> {
         let mut sockets = Vec::new();
         for path in fence.sockets_in_tmp.iter().map(RawPath::to_path) {
-            let tree = mount::clone_tree(mount::place(&path)?.as_fd(), Reach::Single)?;
+            let tree = mount::clone_tree(mount::open_path(&path)?.as_fd(), Reach::Single)?;
             let inside = path.strip_prefix("/tmp").unwrap_or(&path);
-            let mut folder = self.tmp.try_clone()?;
-            for part in inside.parent().into_iter().flat_map(Path::components) {
-                let name = part.as_os_str();
-                match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o755)) {
-                    Ok(()) | Err(rustix::io::Errno::EXIST) => {}
-                    Err(error) => return Err(error.into()),
-                }
-                let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                folder = rustix::fs::openat(&folder, name, flags, Mode::empty())?;
-            }
+            let folder = make_folders(&self.tmp, inside.parent().unwrap_or(inside))?;
             let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let name = inside.file_name().unwrap_or_default();
             rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o600))?;
             sockets.push((path, tree));
         }
         Ok(sockets)
+    }
+
+    /// Copies of roots in the machine's `/tmp`, with a place for each in the session's.
+    fn cut_out_seen(&self, fence: &Fence) -> io::Result<Vec<(PathBuf, OwnedFd)>> {
+        let mut seen = Vec::new();
+        for path in fence.seen_in_tmp.iter().map(RawPath::to_path) {
+            let tree = mount::clone_tree(mount::open_path(&path)?.as_fd(), Reach::Recursive)?;
+            make_folders(&self.tmp, path.strip_prefix("/tmp").unwrap_or(&path))?;
+            seen.push((path, tree));
+        }
+        Ok(seen)
+    }
+
+    /// Folders with nothing in them but the way to roots, which cannot be written, with a place for each in the session's `/tmp`.
+    fn make_ways(
+        &self,
+        fence: &Fence,
+        roots: &[(PathBuf, OwnedFd)],
+    ) -> io::Result<Vec<(PathBuf, OwnedFd)>> {
+        let mut ways = Vec::new();
+        for path in fence.ways_in_tmp.iter().map(RawPath::to_path) {
+            make_folders(&self.tmp, path.strip_prefix("/tmp").unwrap_or(&path))?;
+            let attributes = Attributes::MOUNT_ATTR_NOSUID | Attributes::MOUNT_ATTR_NODEV;
+            let way = mount::new_tmpfs("0755", None, attributes)?;
+            for (root, _) in roots {
+                if let Ok(inside) = root.strip_prefix(&path) {
+                    make_folders(&way, inside)?;
+                }
+            }
+            mount::change(way.as_fd(), Reach::Single, READ_ONLY, Attributes::empty())?;
+            ways.push((path, way));
+        }
+        Ok(ways)
     }
 
     fn attach_tmp(&self, tmp: Tmp) -> io::Result<()> {
@@ -147,7 +188,10 @@ impl Canvas {
                 Attributes::empty(),
             )?;
         }
-        mount::attach(self.tmp.as_fd(), mount::place(Path::new("/tmp"))?.as_fd())
+        mount::attach(
+            self.tmp.as_fd(),
+            mount::open_path(Path::new("/tmp"))?.as_fd(),
+        )
     }
 
     /// Covers a path with something that cannot be opened. One that does not exist needs nothing,
@@ -177,7 +221,10 @@ impl Canvas {
         }
         // With the sockets in it that are to be seen there.
         let cover = mount::clone_tree(self.void.as_fd(), Reach::Recursive)?;
-        mount::attach(cover.as_fd(), mount::place(Path::new(WORKSHOP))?.as_fd())
+        mount::attach(
+            cover.as_fd(),
+            mount::open_path(Path::new(WORKSHOP))?.as_fd(),
+        )
     }
 }
 
@@ -190,7 +237,7 @@ fn mount_proc() -> io::Result<Option<OwnedFd>> {
         | Attributes::MOUNT_ATTR_NOEXEC;
     match mount::new_filesystem(c"proc", &[], attributes) {
         Ok(tree) => {
-            mount::attach(tree.as_fd(), mount::place(Path::new("/proc"))?.as_fd())?;
+            mount::attach(tree.as_fd(), mount::open_path(Path::new("/proc"))?.as_fd())?;
             Ok(Some(tree))
         }
         Err(error) if error.raw_os_error() == Some(libc::EPERM) => Ok(None),
@@ -205,30 +252,35 @@ fn cut_out_roots(fence: &Fence) -> Result<Vec<(PathBuf, OwnedFd)>, Failure> {
     paths.dedup();
     let mut roots = Vec::new();
     for path in paths {
-        let failed = |error: io::Error| Failure::new(Step::WritableRoot, &error, shown(&path));
-        if NOT_FOR_WRITING.iter().any(|own| path == Path::new(own)) {
-            return Err(failed(io::Error::from_raw_os_error(libc::EINVAL)));
-        }
-        let place = mount::place(&path).map_err(failed)?;
-        let tree = mount::clone_tree(place.as_fd(), Reach::Recursive).map_err(failed)?;
-        // A mount below that the machine itself has read-only stays so.
-        mount::change(
-            tree.as_fd(),
-            Reach::Recursive,
-            Attributes::empty(),
-            READ_ONLY,
-        )
-        .or_else(|_| mount::change(tree.as_fd(), Reach::Single, Attributes::empty(), READ_ONLY))
-        .map_err(failed)?;
-        roots.push((path, tree));
+        roots.push(cut_out(path)?);
     }
     Ok(roots)
+}
+
+/// A copy of a folder, writable.
+fn cut_out(path: PathBuf) -> Result<(PathBuf, OwnedFd), Failure> {
+    let failed = |error: io::Error| Failure::new(Step::WritableRoot, &error, shown(&path));
+    if NOT_FOR_WRITING.iter().any(|own| path == Path::new(own)) {
+        return Err(failed(io::Error::from_raw_os_error(libc::EINVAL)));
+    }
+    let place = mount::open_path(&path).map_err(failed)?;
+    let tree = mount::clone_tree(place.as_fd(), Reach::Recursive).map_err(failed)?;
+    // A mount below that the machine itself has read-only stays so.
+    mount::change(
+        tree.as_fd(),
+        Reach::Recursive,
+        Attributes::empty(),
+        READ_ONLY,
+    )
+    .or_else(|_| mount::change(tree.as_fd(), Reach::Single, Attributes::empty(), READ_ONLY))
+    .map_err(failed)?;
+    Ok((path, tree))
 }
 
 /// Puts a writable root where it belongs. Its path may have to be made first, in a tmpfs of ours
 /// that covers what was there.
 fn attach_root(root: &Path, tree: &OwnedFd) -> io::Result<()> {
-    let place = match mount::place(root) {
+    let place = match mount::open_path(root) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if is_folder(tree)? {
                 fs::create_dir_all(root)?;
@@ -236,16 +288,31 @@ fn attach_root(root: &Path, tree: &OwnedFd) -> io::Result<()> {
                 fs::create_dir_all(root.parent().unwrap_or(root))?;
                 fs::write(root, "")?;
             }
-            mount::place(root)?
+            mount::open_path(root)?
         }
         other => other?,
     };
     mount::attach(tree.as_fd(), place.as_fd())
 }
 
+/// Makes the folders of a path below another, as far as they are not there from an earlier run, and opens the last.
+fn make_folders(below: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {
+    let mut folder = below.try_clone()?;
+    for part in path.components() {
+        let name = part.as_os_str();
+        match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o755)) {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        folder = rustix::fs::openat(&folder, name, flags, Mode::empty())?;
+    }
+    Ok(folder)
+}
+
 /// Empties a denied folder that has a writable root somewhere below: only the way there remains.
 fn hollow_out(path: &Path) -> io::Result<()> {
-    let place = mount::place(path)?;
+    let place = mount::open_path(path)?;
     let hollow = mount::new_tmpfs(
         "0755",
         None,
@@ -282,11 +349,11 @@ impl<'a, 'l> Mounts<'a, 'l> {
 }
 
 impl Hand for Mounts<'_, '_> {
-    fn enter(&mut self, folder: &Path, place: Place) -> io::Result<()> {
+    fn enter(&mut self, folder: &Path, depth: Depth) -> io::Result<()> {
         // In a root of the user's anything may happen to files all the time.
-        let why = match place {
-            Place::Root => Why::Names,
-            Place::Below => Why::Files,
+        let why = match depth {
+            Depth::Root => Why::Names,
+            Depth::Below => Why::Files,
         };
         self.guard.watch(folder, why)
     }

@@ -20,8 +20,9 @@ use ringfence_policy::permissions::Lookout;
 
 use crate::net;
 
-use super::protocol::{Boot, Failure, Furniture, Identity, RawPath, Sockets, Step, World};
+use super::protocol::{Boot, Failure, Identity, RawPath, RunFolder, Sockets, Step, World};
 use super::reach::Roll;
+use super::shared_list::SharedList;
 use super::syscalls::{self, Connecting};
 
 /// Where the workshop is mounted, in the warden's own namespace.
@@ -45,6 +46,8 @@ pub(super) struct Workshop {
     pub(super) roll: Roll,
     /// When the session began, in seconds since the epoch.
     pub(super) began: i64,
+    /// What stages can read, where several may share it.
+    pub(super) list: SharedList,
     filters: Filters,
 }
 
@@ -154,6 +157,7 @@ pub(super) fn make(boot: &Boot) -> Result<Workshop, Failure> {
         identity: boot.identity.clone(),
         roll,
         began: rustix::time::clock_gettime(rustix::time::ClockId::Realtime).tv_sec,
+        list: SharedList::default(),
         filters,
     };
     let unfinished = |(error, what): Unfinished| Failure::new(Step::BaseMounts, &error, what);
@@ -165,7 +169,7 @@ pub(super) fn make(boot: &Boot) -> Result<Workshop, Failure> {
         } => {
             enter_namespaces(&boot.identity, *own_network)?;
             bound_shared_memory(*tmp_bytes);
-            furnish(*tmp_bytes, &boot.furniture).map_err(unfinished)?;
+            set_up(*tmp_bytes, &boot.run_folder).map_err(unfinished)?;
         }
         // The rest of the workshop came with the namespaces.
         World::Bubblewrap {
@@ -220,23 +224,23 @@ fn bound_shared_memory(bytes: Option<u64>) {
 type Unfinished = (io::Error, &'static str);
 
 /// Builds the workshop.
-fn furnish(tmp_bytes: Option<u64>, furniture: &Furniture) -> Result<(), Unfinished> {
+fn set_up(tmp_bytes: Option<u64>, run_folder: &RunFolder) -> Result<(), Unfinished> {
     let about = |what: &'static str| move |error: io::Error| (error, what);
     mount::make_everything_private().map_err(about("private mounts"))?;
     // The devices are cloned off before `/run` is covered: on some machines `/dev` points there.
     let devices = clone_devices().map_err(about("/dev"))?;
     // And so are the machine's sockets that commands may see there.
-    let sockets = clone_sockets(furniture).map_err(about("a socket"))?;
+    let sockets = clone_sockets(run_folder).map_err(about("a socket"))?;
     let quiet = Attributes::MOUNT_ATTR_NOSUID | Attributes::MOUNT_ATTR_NODEV;
     let put = |tree: io::Result<std::os::fd::OwnedFd>, at: &str| -> io::Result<()> {
-        mount::attach(tree?.as_fd(), mount::place(Path::new(at))?.as_fd())
+        mount::attach(tree?.as_fd(), mount::open_path(Path::new(at))?.as_fd())
     };
     put(mount::new_tmpfs("0755", None, quiet), WORKSHOP).map_err(about(WORKSHOP))?;
     for folder in [TMP, DEV] {
         fs::create_dir(folder).map_err(about(folder))?;
     }
     make_covers()?;
-    place_certificates(furniture).map_err(about(CERTIFICATES_INSIDE))?;
+    place_certificates(run_folder).map_err(about(CERTIFICATES_INSIDE))?;
     place_sockets(&sockets).map_err(about("a socket"))?;
     put(mount::new_tmpfs("1777", tmp_bytes, quiet), TMP).map_err(about(TMP))?;
     put(
@@ -248,8 +252,8 @@ fn furnish(tmp_bytes: Option<u64>, furniture: &Furniture) -> Result<(), Unfinish
 }
 
 /// The certificates, where every run will see them: what covers `/run` has them in it.
-fn place_certificates(furniture: &Furniture) -> io::Result<()> {
-    let Some(certificates) = &furniture.certificates else {
+fn place_certificates(run_folder: &RunFolder) -> io::Result<()> {
+    let Some(certificates) = &run_folder.certificates else {
         return Ok(());
     };
     let path = in_the_void(Path::new(CERTIFICATES_INSIDE));
@@ -257,10 +261,10 @@ fn place_certificates(furniture: &Furniture) -> io::Result<()> {
     fs::write(path, certificates)
 }
 
-fn clone_sockets(furniture: &Furniture) -> io::Result<Vec<(PathBuf, OwnedFd)>> {
+fn clone_sockets(run_folder: &RunFolder) -> io::Result<Vec<(PathBuf, OwnedFd)>> {
     let mut sockets = Vec::new();
-    for path in furniture.sockets.iter().map(RawPath::to_path) {
-        let tree = mount::clone_tree(mount::place(&path)?.as_fd(), Reach::Single)?;
+    for path in run_folder.sockets.iter().map(RawPath::to_path) {
+        let tree = mount::clone_tree(mount::open_path(&path)?.as_fd(), Reach::Single)?;
         sockets.push((path, tree));
     }
     Ok(sockets)
@@ -271,7 +275,7 @@ fn place_sockets(sockets: &[(PathBuf, OwnedFd)]) -> io::Result<()> {
         let path = in_the_void(path);
         fs::create_dir_all(path.parent().unwrap_or(&path))?;
         fs::write(&path, "")?;
-        mount::attach(tree.as_fd(), mount::place(&path)?.as_fd())?;
+        mount::attach(tree.as_fd(), mount::open_path(&path)?.as_fd())?;
     }
     Ok(())
 }
@@ -318,7 +322,7 @@ fn furnish_dev(
     for (name, tree) in devices {
         let path = dev.join(name);
         fs::write(&path, "")?;
-        mount::attach(tree.as_fd(), mount::place(&path)?.as_fd())?;
+        mount::attach(tree.as_fd(), mount::open_path(&path)?.as_fd())?;
     }
     let terminals = mount::new_filesystem(
         c"devpts",
@@ -337,7 +341,7 @@ fn furnish_dev(
     for (name, tree) in [("pts", terminals), ("shm", shared_memory)] {
         let path = dev.join(name);
         fs::create_dir(&path)?;
-        mount::attach(tree.as_fd(), mount::place(&path)?.as_fd())?;
+        mount::attach(tree.as_fd(), mount::open_path(&path)?.as_fd())?;
     }
     for (name, target) in [
         ("ptmx", "pts/ptmx"),

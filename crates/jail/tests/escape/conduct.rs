@@ -9,17 +9,14 @@ use std::pin::Pin;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use ringfence_jail::{
-    ContainerEngine, ContainerOptions, Input, Io, LaunchError, Output, Process, Session,
-    SessionOptions, WardenProgram,
-};
+use ringfence_jail::{Input, Io, Jail, JailOptions, LaunchError, Output, Process};
 use ringfence_policy::permissions::Network;
 use ringfence_testkit::scratch::Scratch;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt};
 
 use crate::Who;
 use crate::fence::{Deed, Fence};
-use crate::situation::Where;
+use crate::suite::Where;
 
 /// A trial of conduct.
 pub struct Conduct {
@@ -75,6 +72,16 @@ pub const CONDUCTS: &[Conduct] = &[
         covers_that_are_replaced_are_of_no_use,
         &[Where::Native, Where::Bubblewrap]
     ),
+    conduct!(
+        what_can_be_read_is_true_for_every_run,
+        &[Where::Native, Where::Bubblewrap]
+    ),
+    conduct!(names_that_somebody_frees_are_of_no_use, WITH_MARKS),
+    // The end of a container may be faster than its warden.
+    conduct!(
+        names_that_a_killed_harness_leaves_are_of_no_use,
+        &[Where::Native, Where::Bubblewrap]
+    ),
     conduct!(names_that_somebody_fills_are_theirs, WITH_MARKS),
     conduct!(a_name_that_somebody_frees_is_held_again, WITH_MARKS),
     conduct!(a_container_that_is_stopped_is_replaced, IN_A_CONTAINER),
@@ -106,7 +113,7 @@ fn endless(text: &str) -> Vec<String> {
 /// Starts a command and reads its first line.
 async fn start(fence: &Fence, argv: &[String]) -> (Process, String) {
     let permit = fence.permit(argv.to_vec());
-    let launched = fence.session.launch(permit, Io::Pipes(Input::Null)).await;
+    let launched = fence.jail.launch(permit, Io::Pipes(Input::Null)).await;
     let mut process = launched.expect("launch");
     let Some(Output::Pipes { stdout, .. }) = process.output.take() else {
         panic!("no pipes");
@@ -153,12 +160,24 @@ async fn covers_that_are_replaced_are_of_no_use(fence: Fence) {
     crate::replaced::are_of_no_use(fence).await;
 }
 
+async fn what_can_be_read_is_true_for_every_run(fence: Fence) {
+    crate::replaced::lists_are_true(fence).await;
+}
+
+async fn names_that_somebody_frees_are_of_no_use(fence: Fence) {
+    crate::replaced::do_not_stay(fence).await;
+}
+
+async fn names_that_a_killed_harness_leaves_are_of_no_use(fence: Fence) {
+    crate::replaced::do_not_stay_when_the_harness_is_killed(&fence);
+}
+
 async fn what_is_left_running_is_told_and_ends(fence: Fence) {
     let mark = format!("1000.{}", std::process::id());
     let script =
         format!("(setsid sleep {mark} > /dev/null 2>&1 &) ; exec > /dev/null; echo on >&2");
     let permit = fence.permit(endless(&script));
-    let launched = fence.session.launch(permit, Io::Pipes(Input::Null)).await;
+    let launched = fence.jail.launch(permit, Io::Pipes(Input::Null)).await;
     let mut process = launched.expect("launch");
     let exit = process.exited().await.expect("exit");
     assert_eq!(exit.code(), 0);
@@ -183,7 +202,7 @@ async fn signals_and_terminals_work(fence: Fence) {
 
 async fn mistakes_are_named(fence: Fence) {
     let permit = fence.permit(vec!["no-such-program".into()]);
-    let error = fence.session.launch(permit, Io::Pipes(Input::Null)).await;
+    let error = fence.jail.launch(permit, Io::Pipes(Input::Null)).await;
     let error = error.map(|_| ()).expect_err("launched");
     assert_eq!(error.code(), "program_not_found", "{error}");
     let works = fence.run(Deed::Shell("echo on")).await.expect("launch");
@@ -213,16 +232,7 @@ async fn locks_taken_inside_are_in_nobodys_way(fence: Fence) {
     locker.extend(["__probe", "lock_everything"].map(str::to_owned));
     let (mut process, line) = start(&fence, &locker).await;
     assert_eq!(line, "locked");
-    let beside = Session::open(SessionOptions {
-        backend: fence.where_.choice(),
-        container: ContainerOptions {
-            image: ringfence_testkit::podman::IMAGE.to_owned(),
-            engine: Some(ContainerEngine::Podman),
-        },
-        marks: Some(fence.scratch.marks()),
-        ..SessionOptions::new(WardenProgram::ThisProgram, fence.workspace())
-    })
-    .expect("session");
+    let beside = Jail::open(fence.options()).expect("jail");
     let permit = fence.permit(endless("mkdir .vscode; echo ran"));
     let launched = beside.launch(permit, Io::Pipes(Input::Null)).await;
     let done = crate::fence::finish(launched.expect("launch")).await;
@@ -232,10 +242,8 @@ async fn locks_taken_inside_are_in_nobodys_way(fence: Fence) {
     process.kill().expect("kill");
     process.gone().await.expect("gone");
     drop(process);
-    let Fence {
-        session, scratch, ..
-    } = fence;
-    drop(session);
+    let Fence { jail, scratch, .. } = fence;
+    drop(jail);
     assert_eq!(names_in(&scratch.workspace()), Vec::<String>::new());
 }
 
@@ -249,10 +257,8 @@ async fn names_that_somebody_fills_are_theirs(fence: Fence) {
     let tried = fence.run(Deed::Shell(deed)).await.expect("launch");
     assert!(tried.text.starts_with("theirs"), "{tried:?}");
     drop(process);
-    let Fence {
-        session, scratch, ..
-    } = fence;
-    drop(session);
+    let Fence { jail, scratch, .. } = fence;
+    drop(jail);
     assert_eq!(names_in(&scratch.workspace()), [".vscode"]);
     assert_eq!(
         names_in(&scratch.workspace().join(".vscode")),
@@ -271,10 +277,8 @@ async fn a_name_that_somebody_frees_is_held_again(fence: Fence) {
     assert!(tried.text.contains("other\n"), "{tried:?}");
     assert!(!fence.workspace().join(".vscode/x").exists(), "{tried:?}");
     drop(process);
-    let Fence {
-        session, scratch, ..
-    } = fence;
-    drop(session);
+    let Fence { jail, scratch, .. } = fence;
+    drop(jail);
     assert_eq!(names_in(&scratch.workspace()), Vec::<String>::new());
 }
 
@@ -313,22 +317,18 @@ async fn an_engine_that_is_killed_leaves_nothing(fence: Fence) {
     assert_eq!(containers_of(std::process::id()), Vec::<String>::new());
 }
 
-async fn a_missing_image_is_named(fence: Fence) {
-    let session = Session::open(SessionOptions {
-        backend: fence.where_.choice(),
-        container: ContainerOptions {
-            image: "localhost/ringfence-no-such-image:1".to_owned(),
-            engine: Some(ContainerEngine::Podman),
-        },
-        marks: Some(fence.scratch.marks()),
-        ..SessionOptions::new(WardenProgram::ThisProgram, fence.workspace())
-    });
+/// Why a command does not start in another jail.
+async fn refused_launch(fence: &Fence, options: JailOptions) -> LaunchError {
     let permit = fence.permit(endless("echo ran"));
-    let launched = session
-        .expect("session")
-        .launch(permit, Io::Pipes(Input::Null))
-        .await;
-    let error = launched.map(|_| ()).expect_err("launched");
+    let jail = Jail::open(options).expect("jail");
+    let launched = jail.launch(permit, Io::Pipes(Input::Null)).await;
+    launched.map(|_| ()).expect_err("launched")
+}
+
+async fn a_missing_image_is_named(fence: Fence) {
+    let mut options = fence.options();
+    options.container.image = "localhost/ringfence-no-such-image:1".into();
+    let error = refused_launch(&fence, options).await;
     assert!(matches!(error, LaunchError::ImageMissing { .. }), "{error}");
     assert_eq!(error.code(), "container_image_missing");
     assert!(error.to_string().contains("podman pull"), "{error}");
@@ -355,17 +355,7 @@ async fn a_full_disk_is_told(mut fence: Fence) {
     std::fs::write(store.0.join("filler"), vec![0; 2 << 20]).expect_err("a full disk");
     let policy = &mut fence.sandbox;
     policy.protected_paths.clear();
-    let session = Session::open(SessionOptions {
-        backend: fence.where_.choice(),
-        marks: Some(fence.scratch.marks()),
-        ..SessionOptions::new(WardenProgram::ThisProgram, fence.workspace())
-    });
-    let permit = fence.permit(endless("echo ran"));
-    let launched = session
-        .expect("session")
-        .launch(permit, Io::Pipes(Input::Null))
-        .await;
-    let error = launched.map(|_| ()).expect_err("launched");
+    let error = refused_launch(&fence, fence.options()).await;
     // SAFETY: as above.
     unsafe { std::env::set_var("CONTAINERS_STORAGE_CONF", before) };
     assert!(error.to_string().contains("no space left"), "{error}");
@@ -387,9 +377,7 @@ async fn a_harness_that_is_killed_leaves_nothing(fence: Fence) {
     let stdout = harness.stdout.take().expect("stdout");
     BufReader::new(stdout).read_line(&mut line).expect("a line");
     assert_eq!(line, "ready\n");
-    let name = container_of(harness.id());
-    let (_, first) = podman(&["inspect", "--format", "{{.State.Pid}}", &name]);
-    let first = open_pid(first.trim().parse().expect("a number"));
+    let first = first_of_container(harness.id());
     harness.kill().expect("kill");
     harness.wait().expect("wait");
     assert!(ends(&first), "the container's first process lives on");
@@ -480,7 +468,14 @@ fn kill(pid: i32) {
     assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
 }
 
-fn open_pid(pid: i32) -> std::os::fd::OwnedFd {
+/// The first process of a harness's container: its warden.
+fn first_of_container(harness: u32) -> std::os::fd::OwnedFd {
+    let name = container_of(harness);
+    let (_, first) = podman(&["inspect", "--format", "{{.State.Pid}}", &name]);
+    open_pid(first.trim().parse().expect("a number"))
+}
+
+pub fn open_pid(pid: i32) -> std::os::fd::OwnedFd {
     use std::os::fd::FromRawFd;
     // SAFETY: the call takes numbers and makes a descriptor that nobody else owns.
     unsafe {
@@ -491,7 +486,7 @@ fn open_pid(pid: i32) -> std::os::fd::OwnedFd {
 }
 
 /// Whether a process ends, at most in twenty seconds.
-fn ends(pidfd: &std::os::fd::OwnedFd) -> bool {
+pub fn ends(pidfd: &std::os::fd::OwnedFd) -> bool {
     use std::os::fd::AsRawFd;
     let mut polled = libc::pollfd {
         fd: pidfd.as_raw_fd(),

@@ -6,27 +6,21 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ringfence_jail::{
-    ContainerEngine, ContainerOptions, Input, Io, LaunchError, Output, Process, Session,
-    SessionOptions, Terminal, TerminalSize, WardenProgram,
+    Degraded, Input, Io, Jail, JailOptions, LaunchError, Output, Process, Terminal, TerminalSize,
 };
-use ringfence_policy::action::{Action, FenceRequest, RunCommand};
-use ringfence_policy::command_line::CommandLine;
-use ringfence_policy::judge::{Bench, Escalation, Remembered, judge};
-use ringfence_policy::permissions::{ApprovalPolicy, Limits, SandboxPolicy};
-use ringfence_policy::ruleset::RuleSet;
-use ringfence_policy::settle::{Answer, settle};
-use ringfence_policy::{Ground, Permit, Verdict};
-use ringfence_testkit::podman;
+use ringfence_policy::Permit;
+use ringfence_policy::permissions::{Limits, SandboxPolicy};
 use ringfence_testkit::scratch::Scratch;
 
-use crate::situation::Where;
+use crate::suite::permit::PATH;
+use crate::suite::{Where, permit};
 
 /// Everything an attempt works with.
 pub struct Fence {
     pub scratch: Scratch,
     pub sandbox: SandboxPolicy,
     pub limits: Limits,
-    pub session: Session,
+    pub jail: Jail,
     pub where_: Where,
 }
 
@@ -43,7 +37,7 @@ pub enum Deed {
 
 /// What came of it.
 #[derive(Debug)]
-pub struct Done {
+pub struct RunResult {
     pub code: i32,
     pub text: String,
 }
@@ -58,24 +52,21 @@ impl Fence {
             ],
             ..SandboxPolicy::workspace_write(scratch.workspace())
         };
-        let session = Session::open(SessionOptions {
-            backend: where_.choice(),
-            degraded: where_.degraded(),
-            container: ContainerOptions {
-                image: podman::IMAGE.to_owned(),
-                engine: Some(ContainerEngine::Podman),
-            },
-            marks: Some(scratch.marks()),
-            ..SessionOptions::new(WardenProgram::ThisProgram, scratch.workspace())
-        })
-        .expect("session");
+        let options = where_.options(where_.degraded(), &scratch.workspace(), &scratch.marks());
+        let jail = Jail::open(options).expect("jail");
         Self {
             scratch,
             sandbox,
             limits: Limits::default(),
-            session,
+            jail,
             where_,
         }
+    }
+
+    /// How another jail around the same workspace is opened.
+    pub fn options(&self) -> JailOptions {
+        let (workspace, marks) = (self.workspace(), self.scratch.marks());
+        self.where_.options(Degraded::Refuse, &workspace, &marks)
     }
 
     pub fn workspace(&self) -> PathBuf {
@@ -92,48 +83,28 @@ impl Fence {
 
     /// A permit for a command, got the only way there is: every question is answered with yes.
     pub fn permit(&self, argv: Vec<String>) -> Permit {
-        let mut environment = BTreeMap::from([
-            (
-                "PATH".to_owned(),
-                "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin".to_owned(),
-            ),
-            ("HOME".to_owned(), self.home().display().to_string()),
-            ("OUTSIDE".to_owned(), self.outside().display().to_string()),
-            (
-                "WORKSPACE".to_owned(),
-                self.workspace().display().to_string(),
-            ),
-            ("HARNESS_PID".to_owned(), std::process::id().to_string()),
-        ]);
-        environment.insert("TMPDIR".to_owned(), "/tmp".to_owned());
+        let mut environment: BTreeMap<String, String> = [
+            ("PATH", PATH.to_owned()),
+            ("HOME", self.home().display().to_string()),
+            ("OUTSIDE", self.outside().display().to_string()),
+            ("WORKSPACE", self.workspace().display().to_string()),
+            ("HARNESS_PID", std::process::id().to_string()),
+            ("TMPDIR", "/tmp".to_owned()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
         environment.extend(std::env::vars().filter(|(name, _)| name.starts_with("TEST_")));
-        let action = Action::RunCommand(RunCommand {
-            tool: "test".into(),
-            line: CommandLine::Argv(argv),
-            cwd: self.workspace(),
+        permit(
+            argv,
+            self.workspace(),
             environment,
-            fence: FenceRequest::Stay,
-            justification: None,
-            description: None,
-        });
-        let bench = Bench {
-            ground: &Ground::at(self.workspace()),
-            sandbox: &self.sandbox,
-            limits: &self.limits,
-            approval: ApprovalPolicy::OnFailure,
-            escalation: Escalation::Off,
-            rules: &RuleSet::default(),
-            remembered: &Remembered::default(),
-        };
-        match judge(action, &bench).verdict {
-            Verdict::Allow(permit) => permit,
-            Verdict::Ask(question) => settle(question, &Answer::Approved).expect("approved"),
-            Verdict::Deny(denial) => panic!("the policy already refuses this deed: {denial}"),
-        }
+            &self.sandbox,
+            &self.limits,
+        )
     }
 
     /// Does a deed and waits for its end.
-    pub async fn run(&self, deed: Deed) -> Result<Done, LaunchError> {
+    pub async fn run(&self, deed: Deed) -> Result<RunResult, LaunchError> {
         let probe = |name: &str| {
             let mut argv = self.where_.this_program();
             argv.extend(["__probe".to_owned(), name.to_owned()]);
@@ -157,13 +128,13 @@ impl Fence {
                 }),
             ),
         };
-        let process = self.session.launch(self.permit(argv), io).await?;
+        let process = self.jail.launch(self.permit(argv), io).await?;
         Ok(finish(process).await)
     }
 }
 
 /// Reads a process to its end.
-pub async fn finish(mut process: Process) -> Done {
+pub async fn finish(mut process: Process) -> RunResult {
     let mut text = Vec::new();
     let read = async {
         match process.output.take().expect("output") {
@@ -189,7 +160,7 @@ pub async fn finish(mut process: Process) -> Done {
     let code = tokio::time::timeout(Duration::from_secs(30), read)
         .await
         .expect("a deed hangs");
-    Done {
+    RunResult {
         code,
         text: String::from_utf8_lossy(&text).into_owned(),
     }

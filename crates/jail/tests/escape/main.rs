@@ -22,24 +22,20 @@ mod fence;
 mod probe;
 mod replaced;
 mod situation;
+#[path = "../suite/mod.rs"]
+mod suite;
 
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::Command;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use attempts::{ATTEMPTS, Attempt};
 use conduct::CONDUCTS;
 use fence::Fence;
 use libtest_mimic::{Arguments, Failed, Trial};
-use ringfence_confine::account::Account;
 use ringfence_jail::LaunchError;
-use ringfence_testkit::podman::Podman;
 use ringfence_testkit::scratch::Scratch;
 use ringfence_testkit::{identity, require};
-use situation::{Expected, Where};
-use tempfile::TempDir;
+use situation::Expected;
+use suite::{OwnCopy, Surroundings, Where};
 
 /// Whom an attempt runs as.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,12 +64,14 @@ fn main() {
             let harness = conduct::be_a_harness(Where::named(&arguments[2]), &arguments[3]);
             runtime().block_on(harness);
         }
+        Some("__quick_harness") => {
+            let harness = replaced::be_a_harness(Where::named(&arguments[2]), &arguments[3]);
+            runtime().block_on(harness);
+        }
         _ => {}
     }
     let root = identity::is_root();
-    // Made before the trials start: a program that is being written while another thread forks
-    // cannot be executed.
-    COPY.set(Copy::make().expect("a copy of this program")).ok();
+    OwnCopy::make();
     if !root {
         require::missing("root", "attempts run under one identity only");
     }
@@ -129,73 +127,7 @@ fn main() {
     if !listing {
         println!("attempts and twins: {}", counts.join(", "));
     }
-    let failed = conclusion.has_failed();
-    if let Some(copy) = COPY.get() {
-        let _ = std::fs::remove_dir_all(copy.folder.path());
-    }
-    std::process::exit(if failed { 101 } else { 0 });
-}
-
-/// What the attempts of one situation share, set up by the first of them.
-#[derive(Default)]
-struct Surroundings(OnceLock<Option<Vec<(String, String)>>>, OnceLock<Podman>);
-
-impl Surroundings {
-    /// The variables that attempts get; nothing if this machine cannot do it, which is said.
-    fn variables(&self, situation: Where, who: Who) -> Option<&[(String, String)]> {
-        let set_up = || match situation {
-            Where::Bubblewrap if !require::has_program("bwrap") => {
-                require::missing("bubblewrap", "bwrap is not installed");
-                None
-            }
-            Where::Container => {
-                let user = COPY.get().and_then(|copy| copy.user.as_ref());
-                match Podman::set_up(user.filter(|_| who == Who::User)) {
-                    Ok(podman) => Some(self.1.get_or_init(|| podman).environment()),
-                    Err(why) => {
-                        require::missing("podman", &format!("as {}: {why}", who.name()));
-                        None
-                    }
-                }
-            }
-            _ => Some(Vec::new()),
-        };
-        self.0.get_or_init(set_up).as_deref()
-    }
-}
-
-static COPY: OnceLock<Copy> = OnceLock::new();
-
-/// This program, where an ordinary user can read it, and outside `/tmp`, so that it can be run
-/// inside the fence wherever it was built.
-struct Copy {
-    folder: TempDir,
-    program: PathBuf,
-    /// The ordinary user, if this is root.
-    user: Option<Account>,
-}
-
-impl Copy {
-    fn make() -> Result<Self, String> {
-        let folder = tempfile::Builder::new()
-            .prefix("escape-")
-            .tempdir_in("/var/tmp")
-            .unwrap();
-        let program = folder.path().join("escape");
-        std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(folder.path(), mode).unwrap();
-        let user = if identity::is_root() {
-            Some(identity::ordinary_user()?)
-        } else {
-            None
-        };
-        Ok(Self {
-            folder,
-            program,
-            user,
-        })
-    }
+    OwnCopy::finish(conclusion.has_failed());
 }
 
 /// Runs an attempt in a process of its own, somewhere, as somebody.
@@ -206,36 +138,13 @@ fn outer(
     who: Who,
     surroundings: &Surroundings,
 ) -> Result<(), Failed> {
-    let copy = COPY.get().expect("made in main");
-    let Some(variables) = surroundings.variables(situation, who) else {
-        return Ok(());
-    };
-    let mut command = if situation == Where::Degraded {
-        // A user namespace in which no other can be made.
-        let mut command = Command::new("unshare");
-        let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"";
-        command.args(["--user", "--map-root-user", "sh", "-c", script, "sh"]);
-        command.arg(&copy.program);
+    let as_user = who == Who::User;
+    OwnCopy::try_out(situation, as_user, surroundings, |command| {
+        let (variable, value) = expected.variable();
         command
-    } else {
-        Command::new(&copy.program)
-    };
-    if let (Who::User, Some(user)) = (who, &copy.user) {
-        command.uid(user.uid).gid(user.gid).env("HOME", &user.home);
-    }
-    command.envs(variables.iter().map(|(name, value)| (name, value)));
-    let (variable, value) = expected.variable();
-    let output = command
-        .env(variable, value)
-        .args([what, situation.name(), name])
-        .current_dir("/")
-        .output()
-        .unwrap();
-    if output.status.success() {
-        return Ok(());
-    }
-    let text = [output.stdout, output.stderr].concat();
-    Err(format!("{}\n{}", output.status, String::from_utf8_lossy(&text)).into())
+            .env(variable, value)
+            .args([what, situation.name(), name])
+    })
 }
 
 fn attempt_here(situation: &str, name: &str) -> ! {
@@ -289,10 +198,8 @@ async fn try_both(attempt: &Attempt, situation: Where) -> Option<String> {
         ));
     }
     let workspace = fence.workspace();
-    let Fence {
-        session, scratch, ..
-    } = fence;
-    drop(session);
+    let Fence { jail, scratch, .. } = fence;
+    drop(jail);
     let left: Vec<_> = placeholders(&workspace)
         .into_iter()
         .filter(|name| !before.contains(name))

@@ -1,20 +1,11 @@
-//! The situations that attempts are tried in: each backend, and a machine without namespaces. And
-//! what cannot be held where: that must be impossible to configure there.
+//! What is expected of an attempt in a situation: what cannot be held somewhere must be impossible
+//! to configure there.
 
-use ringfence_jail::{Backend, Choice, Degraded};
+use ringfence_jail::Degraded;
 
 use crate::Who;
 use crate::attempts::{Attempt, Deed};
-
-/// Where an attempt is tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Where {
-    Native,
-    Bubblewrap,
-    Container,
-    /// On a machine that refuses namespaces, once that is accepted.
-    Degraded,
-}
+use crate::suite::Where;
 
 /// What is expected of an attempt somewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,35 +41,6 @@ impl Expected {
 }
 
 impl Where {
-    pub const ALL: [Self; 4] = [
-        Self::Native,
-        Self::Bubblewrap,
-        Self::Container,
-        Self::Degraded,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::Bubblewrap => "bubblewrap",
-            Self::Container => "container",
-            Self::Degraded => "degraded",
-        }
-    }
-
-    pub fn named(name: &str) -> Self {
-        let mut all = Self::ALL.into_iter();
-        all.find(|known| known.name() == name).expect("situation")
-    }
-
-    pub fn choice(self) -> Choice {
-        Choice::Only(match self {
-            Self::Native | Self::Degraded => Backend::Native,
-            Self::Bubblewrap => Backend::Bubblewrap,
-            Self::Container => Backend::Container,
-        })
-    }
-
     /// Whether less is accepted: not where an attempt shows what would be lost.
     pub fn degraded(self) -> Degraded {
         match self {

@@ -1,11 +1,12 @@
 //! Two runs beside each other: what one of them plants is there when the other begins, and is not
 //! brought back by it.
 
-use std::time::Duration;
+use tokio::net::unix::pipe;
 
-use crate::fence::{Fence, Where};
+use crate::fence::Fence;
 use crate::plants::Way;
 use crate::scene::Scene;
+use crate::suite::Where;
 use crate::{cunning, plants};
 
 /// What is there before, and what the first run plants.
@@ -85,36 +86,41 @@ pub async fn try_here(scene: Scene, at: Where, beside: Beside) -> Option<String>
     let (name, prepare, plant) = beside.way;
     let workspace = scene.workspace();
     scene.outside_in(&workspace, prepare).expect("prepare");
+    let pipes = "mkfifo planted.ready planted.begun planted.over";
+    scene.outside_in(&workspace, pipes).expect("pipes");
     scene.give_away();
     let before = scene.settings();
     // One session, and another one.
     let (fence, other) = (Fence::around(&scene, at), Fence::around(&scene, at));
     let begin = [plants::PREAMBLE, cunning::PREAMBLE].concat();
-    let wait = |file: &str| format!("until [ -e {file} ]; do sleep 0.02; done");
     let again = match beside.second {
         Second::Nothing => "",
         Second::Again => plant,
     };
-    let one = format!(
-        "{begin}\n{plant}\n: > planted.ready; {}",
-        wait("planted.begun")
-    );
-    let two = format!(
-        "{begin}\n: > planted.begun; {}\n{again}",
-        wait("planted.over")
-    );
+    // Held open at both ends, so that nobody waits for somebody who has ended.
+    let pipe = |name: &str| workspace.join(name);
+    let held = ["planted.ready", "planted.begun", "planted.over"].map(pipe);
+    let mut both_ends = pipe::OpenOptions::new();
+    both_ends.read_write(true);
+    let ready = both_ends.open_receiver(&held[0]).expect("ready");
+    let begun = both_ends.open_receiver(&held[1]).expect("begun");
+    let over = both_ends.open_sender(&held[2]).expect("over");
+    let one = format!("{begin}\n{plant}\necho > planted.ready; read -r x < planted.begun");
+    let two = format!("{begin}\necho > planted.begun; read -r x < planted.over\n{again}");
     let first = async {
         let done = fence.run(&one).await;
-        std::fs::write(workspace.join("planted.over"), "").expect("over");
+        over.try_write(b"\n").expect("over");
         done
     };
     let second = async {
-        while !workspace.join("planted.ready").exists() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        ready.readable().await.expect("ready");
         other.run(&two).await
     };
     let (one, two) = tokio::join!(first, second);
+    drop((ready, begun, over));
+    for path in held {
+        std::fs::remove_file(path).expect("pipe");
+    }
     drop((fence, other));
     let told = |what: &str| Some(format!("{what}\nthe first had: {one}\nthe second: {two}"));
     if let Some(new) = scene.settings().iter().find(|line| !before.contains(line)) {

@@ -21,21 +21,17 @@ mod fence;
 mod plants;
 mod scene;
 mod startup;
+#[path = "../suite/mod.rs"]
+mod suite;
 mod work;
 
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::Command;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use fence::{Fence, Where};
-use libtest_mimic::{Arguments, Failed, Trial};
-use ringfence_confine::account::Account;
-use ringfence_testkit::podman::Podman;
+use fence::Fence;
+use libtest_mimic::{Arguments, Trial};
 use ringfence_testkit::{identity, require};
 use scene::Scene;
-use tempfile::TempDir;
+use suite::{OwnCopy, Surroundings, Where};
 
 /// Whom the harness runs as, and whom the workspace belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +62,7 @@ fn main() {
         trial_here(Where::named(&words[2]), who.expect("who"), &words[4]);
     }
     let root = identity::is_root();
-    COPY.set(Copy::make().expect("a copy of this program")).ok();
+    OwnCopy::make();
     if !root {
         require::missing("root", "attempts run under one identity only");
     }
@@ -77,101 +73,53 @@ fn main() {
             if (who != Who::User && !root) || (who == Who::RootForUser && at != Where::Native) {
                 continue;
             }
-            let engine = Arc::new(OnceLock::new());
+            let surroundings = Arc::new(Surroundings::default());
             let names = std::iter::once("ordinary_work")
                 .chain(startup::names(at))
                 .chain(plants::names(at))
                 .map(str::to_owned)
                 .chain(beside::names().filter(|_| at == Where::Native));
-            for name in names {
-                let engine = Arc::clone(&engine);
+            let sample = Sample::of(at, who);
+            for (_, name) in names.enumerate().filter(|(index, _)| sample.has(*index)) {
+                let surroundings = Arc::clone(&surroundings);
                 let title = format!("{}::{}::{name}", at.name(), who.name());
-                trials.push(Trial::test(title, move || outer(at, who, &name, &engine)));
+                trials.push(Trial::test(title, move || {
+                    OwnCopy::try_out(at, who == Who::User, &surroundings, |command| {
+                        command.args(["__trial", at.name(), who.name(), &name])
+                    })
+                }));
             }
         }
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
-    let failed = conclusion.has_failed();
-    if let Some(copy) = COPY.get() {
-        let _ = std::fs::remove_dir_all(copy.folder.path());
-    }
-    std::process::exit(if failed { 101 } else { 0 });
+    OwnCopy::finish(conclusion.has_failed());
 }
 
-static COPY: OnceLock<Copy> = OnceLock::new();
-
-/// This program, where an ordinary user can read it.
-struct Copy {
-    folder: TempDir,
-    program: PathBuf,
-    user: Option<Account>,
+/// Which trials run with a backend, as somebody: all of them, or where `RINGFENCE_GIT_SAMPLE` says so
+/// every so-manieth with those other than the native one, which take long. Which ones these are does
+/// not change from run to run, and differs between backends and identities. Ordinary work, the first
+/// of all, is always among them.
+struct Sample {
+    every: usize,
+    first: usize,
 }
 
-impl Copy {
-    fn make() -> Result<Self, String> {
-        let folder = tempfile::Builder::new()
-            .prefix("git-suite-")
-            .tempdir_in("/var/tmp")
-            .unwrap();
-        let program = folder.path().join("suite");
-        std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(folder.path(), mode).unwrap();
-        let user = if identity::is_root() {
-            Some(identity::ordinary_user()?)
-        } else {
-            None
-        };
-        Ok(Self {
-            folder,
-            program,
-            user,
-        })
+impl Sample {
+    fn of(at: Where, who: Who) -> Self {
+        let said = std::env::var("RINGFENCE_GIT_SAMPLE").ok();
+        let every = said.map_or(1, |said| said.parse().expect("RINGFENCE_GIT_SAMPLE"));
+        let place = |found: Option<usize>| found.expect("one of all");
+        let at_place = place(Where::ALL.iter().position(|one| *one == at));
+        let who_place = place(Who::ALL.iter().position(|one| *one == who));
+        Self {
+            every: if at == Where::Native { 1 } else { every },
+            first: at_place * Who::ALL.len() + who_place,
+        }
     }
-}
 
-/// Runs a trial in a process of its own, as somebody.
-fn outer(at: Where, who: Who, name: &str, engine: &OnceLock<Option<Podman>>) -> Result<(), Failed> {
-    let copy = COPY.get().expect("made in main");
-    if at == Where::Bubblewrap && !require::has_program("bwrap") {
-        require::missing("bubblewrap", "bwrap is not installed");
-        return Ok(());
+    fn has(&self, index: usize) -> bool {
+        index == 0 || index % self.every == self.first % self.every
     }
-    let mut command = Command::new(&copy.program);
-    if at == Where::Degraded {
-        // A user namespace in which no other can be made.
-        command = Command::new("unshare");
-        let script = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"";
-        command.args(["--user", "--map-root-user", "sh", "-c", script, "sh"]);
-        command.arg(&copy.program);
-    }
-    if at == Where::Container {
-        let user = copy.user.as_ref().filter(|_| who == Who::User);
-        let engine = engine.get_or_init(|| match Podman::set_up(user) {
-            Ok(podman) => Some(podman),
-            Err(why) => {
-                require::missing("podman", &format!("as {}: {why}", who.name()));
-                None
-            }
-        });
-        let Some(engine) = engine else {
-            return Ok(());
-        };
-        command.envs(engine.environment());
-    }
-    if let (Who::User, Some(user)) = (who, &copy.user) {
-        command.uid(user.uid).gid(user.gid).env("HOME", &user.home);
-    }
-    let output = command
-        .args(["__trial", at.name(), who.name(), name])
-        .current_dir("/")
-        .output()
-        .unwrap();
-    if output.status.success() {
-        return Ok(());
-    }
-    let text = [output.stdout, output.stderr].concat();
-    Err(format!("{}\n{}", output.status, String::from_utf8_lossy(&text)).into())
 }
 
 fn trial_here(at: Where, who: Who, name: &str) -> ! {

@@ -1,8 +1,8 @@
 //! The ways in which git can be made to run a program, each as a script that plants one.
 
 use crate::cunning;
-use crate::fence::Where;
 use crate::scene::Scene;
+use crate::suite::Where;
 
 /// Something to plant.
 pub struct Plant {

@@ -3,30 +3,39 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use ringfence_policy::permissions::SandboxPolicy;
 use ringfence_policy::sensitive::path::{Base, Writing, kept};
 
-use crate::fence::{Fence, Where};
+use crate::fence::Fence;
 use crate::scene::Scene;
+use crate::suite::Where;
 
 /// What there is before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Before {
     Nothing,
+    /// Nothing, and what is made is behind folders that nobody may enter.
+    NothingThenClosed,
     Everything,
 }
 
 /// The trials that a backend is up to: without namespaces nothing is held.
 pub fn names(at: Where) -> impl Iterator<Item = &'static str> {
-    let all = ["start_up_files", "start_up_files_that_exist"];
+    let all = [
+        "start_up_files",
+        "start_up_files_behind_closed_folders",
+        "start_up_files_that_exist",
+    ];
     all.into_iter().filter(move |_| at != Where::Degraded)
 }
 
 pub fn named(name: &str) -> Option<Before> {
     match name {
         "start_up_files" => Some(Before::Nothing),
+        "start_up_files_behind_closed_folders" => Some(Before::NothingThenClosed),
         "start_up_files_that_exist" => Some(Before::Everything),
         _ => None,
     }
@@ -87,9 +96,15 @@ pub async fn try_here(scene: Scene, at: Where, before: Before) -> Option<String>
         );
     }
     script += "mkdir -p .config/other .local/share/other; echo mine > .config/other/x; echo mine > .otherrc\n";
-    script += "echo mine > .local/share/other/x; exit 0\n";
+    script += "echo mine > .local/share/other/x\n";
+    if before == Before::NothingThenClosed {
+        script += "find . -depth -mindepth 1 -type d -not -path './.git*' -exec chmod 000 {} \\;; chmod 000 .\n";
+    }
+    script += "exit 0\n";
     let done = fence.run(&format!("exec 2>/dev/null\n{script}")).await;
     drop(fence);
+    // What somebody does who finds that.
+    open_all(&home);
     for path in paths() {
         if let Some(evil) = evil_in(&at_home(path)) {
             return Some(format!("PLANTED: {}\n{done}", evil.display()));
@@ -103,6 +118,15 @@ pub async fn try_here(scene: Scene, at: Where, before: Before) -> Option<String>
         .into_iter()
         .find(|path| fs::read_to_string(at_home(path)).ok().as_deref() != Some("mine\n"));
     harmed.map(|path| format!("{path} was harmed\n{done}"))
+}
+
+fn open_all(folder: &Path) {
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o755));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_all(&entry.path());
+        }
+    }
 }
 
 /// The first file at or below a path that was written inside.

@@ -1,8 +1,9 @@
 //! A day's ordinary work with git inside the fence: nothing of it is harmed, and all of it is there
 //! afterwards.
 
-use crate::fence::{Fence, Where};
+use crate::fence::Fence;
 use crate::scene::Scene;
+use crate::suite::Where;
 
 /// What the user has: an alias, a hook, a program that is to be built, and a sparse checkout.
 const BEFORE: &str = "set -e; git config alias.own '!true'; cp scripts/hook.sh .git/hooks/post-rewrite

@@ -16,7 +16,7 @@ pub struct SimpleCommand {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assignments: Vec<Assignment>,
     /// Where it stands.
-    pub place: Place,
+    pub position: Position,
     /// The wrapper that runs it: an index into the commands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<usize>,
@@ -72,7 +72,7 @@ impl SimpleCommand {
 /// Where a command stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum Position {
     /// In the text itself.
     Text,
     /// In `$(…)` or backticks.

@@ -23,7 +23,7 @@ pub(crate) mod wrapper;
 use serde::Serialize;
 
 pub use command::{
-    Assignment, Direction, Directory, Function, HereDocument, Place, Redirection, SimpleCommand,
+    Assignment, Direction, Directory, Function, HereDocument, Position, Redirection, SimpleCommand,
 };
 pub use unclear::{Obstacle, Unclear};
 pub(crate) use word::{FOLDER_MARK, HOME_MARK};

@@ -2,7 +2,7 @@
 
 use super::{
     bash::tree::Statement,
-    command::Place,
+    command::Position,
     follow::{program_name, script_text},
     unclear::Obstacle,
     walk::{Spot, Walker},
@@ -48,12 +48,12 @@ pub(super) fn standard_input(
             .find(|d| d.pipeline == pipeline && d.stage == stage)
             .map(|d| d.body.clone());
         if let Some(body) = document {
-            script_text(walker, &body, kind, Place::StandardInput, &spot);
-        } else if spot.place == Place::ProcessSubstitution && stage == 0 {
+            script_text(walker, &body, kind, Position::StandardInput, &spot);
+        } else if spot.position == Position::ProcessSubstitution && stage == 0 {
             walker.unclear(Obstacle::SuppliedScript, ">(");
         } else if place_known && stage > 0 {
             match printed(walker, pipeline, stage - 1) {
-                Some(body) => script_text(walker, &body, kind, Place::StandardInput, &spot),
+                Some(body) => script_text(walker, &body, kind, Position::StandardInput, &spot),
                 None => walker.unclear(Obstacle::SuppliedScript, "|"),
             }
         }

@@ -5,7 +5,7 @@
 
 use super::{
     Facts,
-    command::{Direction, Directory, Place, Redirection, SimpleCommand},
+    command::{Direction, Directory, Position, Redirection, SimpleCommand},
     unclear::{Obstacle, Unclear},
     word::Word,
 };
@@ -227,7 +227,7 @@ fn plain(words: Vec<Word>, pipeline: usize, stage: usize) -> SimpleCommand {
     SimpleCommand {
         words,
         assignments: Vec::new(),
-        place: Place::Text,
+        position: Position::Text,
         via: None,
         wrapper: false,
         supplied: false,

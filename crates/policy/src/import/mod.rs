@@ -15,7 +15,7 @@ use std::fmt;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::rule::{Decision, Grant, Layer, Rule, Selector, Source};
+use crate::rule::{Decision, Layer, Rule, Selector, Source};
 
 /// Whose rules are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -164,24 +164,15 @@ impl Draft {
         decision: Decision,
         selector: Selector,
     ) -> &mut Rule {
-        let line = self.report[item].line;
+        let source = Source {
+            layer: Layer::User,
+            file: self.file.clone(),
+            line: self.report[item].line,
+        };
         self.rules.push(Drafted {
             item,
             rank,
-            rule: Rule {
-                selector,
-                tools: Vec::new(),
-                decision,
-                grant: Grant::default(),
-                reason: None,
-                source: Source {
-                    layer: Layer::User,
-                    file: self.file.clone(),
-                    line,
-                },
-                matches: Vec::new(),
-                not_matches: Vec::new(),
-            },
+            rule: Rule::new(selector, decision, source),
         });
         let last = self.rules.len() - 1;
         &mut self.rules[last].rule

@@ -3,41 +3,41 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Bench, confinement, deny};
+use super::{Premises, confinement, deny};
 use crate::action::{Action, ApplyPatch, SearchFiles};
 use crate::judge::ApprovalKey;
 use crate::permissions::{ApprovalPolicy, SandboxMode, SandboxPolicy, git_setup};
 use crate::permit::{Basis, Permit};
 use crate::rule::{Access, Decision};
 use crate::ruleset::RuleDecision;
-use crate::verdict::{Denial, DenialCode, Grounds, Judgement, Question, QuestionKind, Verdict};
+use crate::verdict::{Grounds, Judgement, Question, QuestionKind, Refusal, RefusalCode, Verdict};
 
 const TOOL: &str = "apply_patch";
 
 /// Judges a patch. Its paths have no links in them.
-pub(super) fn judge_patch(patch: ApplyPatch, bench: &Bench<'_>) -> Judgement {
+pub(super) fn judge_patch(patch: ApplyPatch, premises: &Premises<'_>) -> Judgement {
     let mut grounds = Grounds::default();
-    let needs = decide(&patch, bench, &mut grounds);
-    let verdict = settle(Action::ApplyPatch(patch), needs, bench);
+    let needs = decide(&patch, premises, &mut grounds);
+    let verdict = settle(Action::ApplyPatch(patch), needs, premises);
     Judgement { verdict, grounds }
 }
 
 /// Judges a search. Names may be seen wherever a command could see them; what may not be read is
 /// left out by whoever searches.
-pub(super) fn judge_search(search: SearchFiles, bench: &Bench<'_>) -> Judgement {
+pub(super) fn judge_search(search: SearchFiles, premises: &Premises<'_>) -> Judgement {
     let mut grounds = Grounds {
         because: "it only reads names".to_owned(),
         ..Grounds::default()
     };
     let action = Action::SearchFiles(search);
-    let needs = by_tool("file_search", bench, &mut grounds);
-    let verdict = settle(action, needs, bench);
+    let needs = by_tool("file_search", premises, &mut grounds);
+    let verdict = settle(action, needs, premises);
     Judgement { verdict, grounds }
 }
 
 /// What a use of a tool needs that nothing but rules about tools speaks against.
-pub(super) fn by_tool(tool: &str, bench: &Bench<'_>, grounds: &mut Grounds) -> Needs {
-    let rule = bench.rules.decide_tool(tool);
+pub(super) fn by_tool(tool: &str, premises: &Premises<'_>, grounds: &mut Grounds) -> Needs {
+    let rule = premises.rules.decide_tool(tool);
     match rule.filter(|rule| rule.decision != Decision::Allow) {
         Some(rule) => by_rule(&rule, grounds),
         None => Needs::Nothing(Basis::Policy),
@@ -48,13 +48,15 @@ pub(super) fn by_tool(tool: &str, bench: &Bench<'_>, grounds: &mut Grounds) -> N
 pub(super) fn by_rule(rule: &RuleDecision, grounds: &mut Grounds) -> Needs {
     grounds.rule = Some(rule.rule.source.to_string());
     grounds.because = in_words(rule);
-    if !is_denial(rule) {
+    if !is_refusal(rule) {
         return Needs::Question(grounds.because.clone());
     }
-    Needs::TooMuch(Denial {
-        code: DenialCode::DeniedByRule,
+    Needs::TooMuch(Refusal {
+        code: RefusalCode::DeniedByRule,
         reason: grounds.because.clone(),
         hint: None,
+        class: None,
+        grants: Vec::new(),
     })
 }
 
@@ -64,53 +66,55 @@ pub(super) enum Needs {
     Nothing(Basis),
     Question(String),
     /// More than anybody can give.
-    TooMuch(Denial),
+    TooMuch(Refusal),
 }
 
-fn decide(patch: &ApplyPatch, bench: &Bench<'_>, grounds: &mut Grounds) -> Needs {
-    let mut asked_by = bench
+fn decide(patch: &ApplyPatch, premises: &Premises<'_>, grounds: &mut Grounds) -> Needs {
+    let mut asked_by = premises
         .rules
         .decide_tool(TOOL)
         .filter(|rule| rule.decision != Decision::Allow);
     let mut uncovered: Vec<&Path> = Vec::new();
     let mut allowed_by = None;
     for path in &patch.writes {
-        let rule = bench
+        let rule = premises
             .rules
-            .decide_path(path, Access::Write, bench.ground, TOOL);
+            .decide_path(path, Access::Write, premises.ground, TOOL);
         match rule.as_ref().map(|rule| rule.decision) {
             Some(Decision::Allow) => allowed_by = rule,
             Some(Decision::Deny) => asked_by = rule,
             Some(Decision::Ask) => asked_by = asked_by.or(rule),
             _ => uncovered.push(path),
         }
-        if asked_by.as_ref().is_some_and(is_denial) {
+        if asked_by.as_ref().is_some_and(is_refusal) {
             break;
         }
     }
     if let Some(rule) = &asked_by {
         grounds.rule = Some(rule.rule.source.to_string());
         grounds.because = in_words(rule);
-        if is_denial(rule) {
-            return Needs::TooMuch(Denial {
-                code: DenialCode::DeniedByRule,
+        if is_refusal(rule) {
+            return Needs::TooMuch(Refusal {
+                code: RefusalCode::DeniedByRule,
                 reason: grounds.because.clone(),
                 hint: None,
+                class: None,
+                grants: Vec::new(),
             });
         }
     }
-    if bench.sandbox.mode.is_fenced()
-        && let Some(denial) = refused(patch, bench.sandbox)
+    if premises.sandbox.mode.is_fenced()
+        && let Some(refusal) = refused(patch, premises.sandbox)
     {
-        grounds.because.clone_from(&denial.reason);
-        return Needs::TooMuch(denial);
+        grounds.because.clone_from(&refusal.reason);
+        return Needs::TooMuch(refusal);
     }
     if asked_by.is_some() {
         return Needs::Question(grounds.because.clone());
     }
     let outside = uncovered
         .iter()
-        .find(|path| bench.sandbox.mode.is_fenced() && !is_inside(path, bench.sandbox));
+        .find(|path| premises.sandbox.mode.is_fenced() && !is_inside(path, premises.sandbox));
     if let Some(path) = outside {
         grounds.because = format!(
             "it writes {}, which is outside the writable folders",
@@ -125,7 +129,7 @@ fn decide(patch: &ApplyPatch, bench: &Bench<'_>, grounds: &mut Grounds) -> Needs
             grounds.because = in_words(&rule);
             Basis::Rule(rule.rule.source.to_string())
         }
-        None if bench.approval == ApprovalPolicy::UnlessTrusted => {
+        None if premises.approval == ApprovalPolicy::UnlessTrusted => {
             "it writes files, which approval policy unless-trusted asks about"
                 .clone_into(&mut grounds.because);
             return Needs::Question(grounds.because.clone());
@@ -135,27 +139,27 @@ fn decide(patch: &ApplyPatch, bench: &Bench<'_>, grounds: &mut Grounds) -> Needs
     Needs::Nothing(basis)
 }
 
-pub(super) fn settle(action: Action, needs: Needs, bench: &Bench<'_>) -> Verdict {
-    let bounds = confinement(bench, None);
+pub(super) fn settle(action: Action, needs: Needs, premises: &Premises<'_>) -> Verdict {
+    let bounds = confinement(premises, None);
     match needs {
-        Needs::TooMuch(denial) => Verdict::Deny(denial),
+        Needs::TooMuch(refusal) => Verdict::Refuse(refusal),
         Needs::Nothing(basis) => Verdict::Allow(Permit::new(action, bounds, basis)),
-        Needs::Question(because) if bench.approval == ApprovalPolicy::Never => deny(
-            DenialCode::ApprovalNotPossible,
+        Needs::Question(because) if premises.approval == ApprovalPolicy::Never => deny(
+            RefusalCode::ApprovalNotPossible,
             format!("{because}, and approval policy never asks nobody"),
             None,
         ),
         Needs::Question(because) => {
             let key = ApprovalKey::new(&QuestionKind::Run, &action, &bounds);
-            if bench.remembered.contains(&key) {
-                return Verdict::Allow(Permit::new(action, bounds, Basis::Remembered));
+            if premises.approvals.contains(&key) {
+                return Verdict::Allow(Permit::new(action, bounds, Basis::SessionApproval));
             }
             Verdict::Ask(Question::new(QuestionKind::Run, because, action, bounds))
         }
     }
 }
 
-fn is_denial(rule: &RuleDecision) -> bool {
+fn is_refusal(rule: &RuleDecision) -> bool {
     rule.decision == Decision::Deny
 }
 
@@ -176,7 +180,7 @@ fn is_inside(path: &Path, sandbox: &SandboxPolicy) -> bool {
 }
 
 /// What no question lifts: the fence would not let a command do it either.
-fn refused(patch: &ApplyPatch, sandbox: &SandboxPolicy) -> Option<Denial> {
+fn refused(patch: &ApplyPatch, sandbox: &SandboxPolicy) -> Option<Refusal> {
     let protected: Vec<PathBuf> = sandbox
         .protected_paths
         .iter()
@@ -195,7 +199,7 @@ fn refused(patch: &ApplyPatch, sandbox: &SandboxPolicy) -> Option<Denial> {
 
 /// What decides what git runs is kept from patches as it is from commands: what was found to do so
 /// on the machine, and whatever would by its name.
-fn leads_git(path: &Path, sandbox: &SandboxPolicy, found: bool) -> Option<Denial> {
+fn leads_git(path: &Path, sandbox: &SandboxPolicy, found: bool) -> Option<Refusal> {
     let allows = |part: &str| {
         let mut protected = sandbox.protected_paths.iter();
         !protected.any(|path| path == Path::new(part))
@@ -207,36 +211,40 @@ fn leads_git(path: &Path, sandbox: &SandboxPolicy, found: bool) -> Option<Denial
     let why = inside
         .find_map(|inner| git_setup(inner, allows))
         .or_else(|| found.then_some("git's settings have it run"))?;
-    Some(Denial {
-        code: DenialCode::ProtectedPath,
+    Some(Refusal {
+        code: RefusalCode::ProtectedPath,
         reason: format!("it writes {}, and {why}", path.display()),
         hint: Some("`sandbox.unprotected_paths` lifts default protections".to_owned()),
+        class: None,
+        grants: Vec::new(),
     })
 }
 
-fn out_of_reach(path: &Path, sandbox: &SandboxPolicy, protected: &[PathBuf]) -> Option<Denial> {
-    let denial = |code, why: String, hint: &str| Denial {
+fn out_of_reach(path: &Path, sandbox: &SandboxPolicy, protected: &[PathBuf]) -> Option<Refusal> {
+    let refusal = |code, why: String, hint: &str| Refusal {
         code,
         reason: format!("it writes {}, and {why}", path.display()),
         hint: Some(hint.to_owned()),
+        class: None,
+        grants: Vec::new(),
     };
     if let Some(denied) = meets(path, &sandbox.denied_reads) {
-        return Some(denial(
-            DenialCode::DeniedRead,
+        return Some(refusal(
+            RefusalCode::DeniedRead,
             format!("{} may not even be read", denied.display()),
             "`sandbox.allowed_reads` lifts default denials",
         ));
     }
     if sandbox.mode == SandboxMode::ReadOnly {
-        return Some(denial(
-            DenialCode::ReadOnly,
+        return Some(refusal(
+            RefusalCode::ReadOnly,
             "sandbox policy read-only writes nowhere".to_owned(),
             "use `--sandbox workspace-write`",
         ));
     }
     meets(path, protected).map(|protected| {
-        denial(
-            DenialCode::ProtectedPath,
+        refusal(
+            RefusalCode::ProtectedPath,
             format!("{} is protected", protected.display()),
             "`sandbox.unprotected_paths` lifts default protections",
         )

@@ -3,7 +3,7 @@
 //! runs was permitted with everything that it may be told.
 
 use super::files::{Needs, by_rule, by_tool, settle};
-use super::{Bench, Grounds, Judgement};
+use super::{Grounds, Judgement, Premises};
 use crate::action::{Action, RunScript, StopProcess, TypeInput};
 use crate::facts::{CommandText, understand};
 use crate::permit::Basis;
@@ -11,35 +11,35 @@ use crate::rule::Decision;
 use crate::shell::ShellKind;
 
 /// Judges a script.
-pub(super) fn judge_script(script: RunScript, bench: &Bench<'_>) -> Judgement {
+pub(super) fn judge_script(script: RunScript, premises: &Premises<'_>) -> Judgement {
     let mut grounds = because("a script touches nothing but through its tools");
-    let needs = by_tool(&script.tool, bench, &mut grounds);
-    judged(Action::RunScript(script), needs, grounds, bench)
+    let needs = by_tool(&script.tool, premises, &mut grounds);
+    judged(Action::RunScript(script), needs, grounds, premises)
 }
 
 /// Judges what is typed. A rule that denies a command denies it as typed text as well, as far as
 /// one piece of typing shows it.
-pub(super) fn judge_input(input: TypeInput, bench: &Bench<'_>) -> Judgement {
+pub(super) fn judge_input(input: TypeInput, premises: &Premises<'_>) -> Judgement {
     let mut grounds = because("what it is typed into was permitted");
-    let mut needs = by_tool(&input.tool, bench, &mut grounds);
+    let mut needs = by_tool(&input.tool, premises, &mut grounds);
     if let Needs::Nothing(Basis::Policy) | Needs::Question(_) = needs {
         let facts = understand(CommandText::Shell {
             kind: ShellKind::Bash,
             text: &input.text,
         });
-        let rule = bench.rules.decide(&facts, bench.ground, &input.tool);
+        let rule = premises.rules.decide(&facts, premises.ground, &input.tool);
         if let Some(rule) = rule.filter(|rule| rule.decision == Decision::Deny) {
             needs = by_rule(&rule, &mut grounds);
         }
     }
-    judged(Action::TypeInput(input), needs, grounds, bench)
+    judged(Action::TypeInput(input), needs, grounds, premises)
 }
 
 /// Judges an end.
-pub(super) fn judge_stop(stop: StopProcess, bench: &Bench<'_>) -> Judgement {
+pub(super) fn judge_stop(stop: StopProcess, premises: &Premises<'_>) -> Judgement {
     let mut grounds = because("what the session has started it may end");
-    let needs = by_tool(&stop.tool, bench, &mut grounds);
-    judged(Action::StopProcess(stop), needs, grounds, bench)
+    let needs = by_tool(&stop.tool, premises, &mut grounds);
+    judged(Action::StopProcess(stop), needs, grounds, premises)
 }
 
 fn because(because: &str) -> Grounds {
@@ -49,9 +49,9 @@ fn because(because: &str) -> Grounds {
     }
 }
 
-fn judged(action: Action, needs: Needs, grounds: Grounds, bench: &Bench<'_>) -> Judgement {
+fn judged(action: Action, needs: Needs, grounds: Grounds, premises: &Premises<'_>) -> Judgement {
     Judgement {
-        verdict: settle(action, needs, bench),
+        verdict: settle(action, needs, premises),
         grounds,
     }
 }
@@ -60,23 +60,23 @@ fn judged(action: Action, needs: Needs, grounds: Grounds, bench: &Bench<'_>) -> 
 mod tests {
     use super::*;
     use crate::ground::Ground;
-    use crate::judge::{Escalation, Remembered, judge};
+    use crate::judge::{Escalation, SessionApprovals, judge};
     use crate::permissions::{ApprovalPolicy, Limits, SandboxPolicy};
     use crate::rule::Layer;
     use crate::ruleset::RuleSet;
 
     fn verdict(rules: &str, approval: ApprovalPolicy, action: Action) -> &'static str {
         let rules = RuleSet::parse(Layer::User, "rules", rules).unwrap();
-        let bench = Bench {
+        let premises = Premises {
             ground: &Ground::at("/w"),
             sandbox: &SandboxPolicy::workspace_write("/w"),
             limits: &Limits::default(),
             approval,
             escalation: Escalation::Off,
             rules: &rules,
-            remembered: &Remembered::default(),
+            approvals: &SessionApprovals::default(),
         };
-        judge(action, &bench).verdict.name()
+        judge(action, &premises).verdict.name()
     }
 
     #[test]

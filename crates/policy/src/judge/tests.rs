@@ -31,7 +31,7 @@ struct Setting {
     sandbox: SandboxPolicy,
     limits: Limits,
     rules: RuleSet,
-    remembered: Remembered,
+    approvals: SessionApprovals,
 }
 
 impl Setting {
@@ -44,19 +44,19 @@ impl Setting {
             },
             limits: Limits::default(),
             rules: RuleSet::default(),
-            remembered: Remembered::default(),
+            approvals: SessionApprovals::default(),
         }
     }
 
-    fn bench(&self, approval: ApprovalPolicy, escalation: Escalation) -> Bench<'_> {
-        Bench {
+    fn premises(&self, approval: ApprovalPolicy, escalation: Escalation) -> Premises<'_> {
+        Premises {
             ground: &self.ground,
             sandbox: &self.sandbox,
             limits: &self.limits,
             approval,
             escalation,
             rules: &self.rules,
-            remembered: &self.remembered,
+            approvals: &self.approvals,
         }
     }
 }
@@ -72,7 +72,7 @@ fn outcome(verdict: &Verdict) -> &'static str {
             Confinement::Fenced { .. } => "ask",
             Confinement::Unfenced { .. } => "ask-open",
         },
-        Verdict::Deny(_) => "deny",
+        Verdict::Refuse(_) => "deny",
     }
 }
 
@@ -103,8 +103,8 @@ fn every_cell_of_the_table() {
         let setting = Setting::new(mode);
         for (text, expected) in table {
             for (approval, expected) in ApprovalPolicy::ALL.into_iter().zip(expected) {
-                let bench = setting.bench(approval, Escalation::Off);
-                let judged = judge(command(text, FenceRequest::Stay), &bench);
+                let premises = setting.premises(approval, Escalation::Off);
+                let judged = judge(command(text, FenceRequest::Stay), &premises);
                 assert_eq!(
                     outcome(&judged.verdict),
                     expected,
@@ -130,12 +130,12 @@ fn leaving_the_fence_is_asked_about_only_where_it_may_be() {
         ),
     ] {
         for (approval, expected) in ApprovalPolicy::ALL.into_iter().zip(expected) {
-            let bench = setting.bench(approval, escalation);
+            let premises = setting.premises(approval, escalation);
             for text in [READ_ONLY, SAFE, UNKNOWN] {
-                let judged = judge(command(text, FenceRequest::Leave), &bench);
+                let judged = judge(command(text, FenceRequest::Leave), &premises);
                 assert_eq!(outcome(&judged.verdict), expected, "{text} {approval}");
             }
-            let judged = judge(command(DANGEROUS, FenceRequest::Leave), &bench);
+            let judged = judge(command(DANGEROUS, FenceRequest::Leave), &premises);
             assert_eq!(outcome(&judged.verdict), "deny", "dangerous {approval}");
         }
     }
@@ -146,8 +146,16 @@ fn a_refusal_of_the_fence_is_asked_about_where_the_table_says_so() {
     let setting = Setting::new(SandboxMode::WorkspaceWrite);
     let expected = ["deny", "ask-open", "deny", "ask-open"];
     for (approval, expected) in ApprovalPolicy::ALL.into_iter().zip(expected) {
-        let bench = setting.bench(approval, Escalation::Off);
-        let verdict = judge_retry(command(SAFE, FenceRequest::Stay), vec!["x".into()], &bench);
+        let premises = setting.premises(approval, Escalation::Off);
+        let verdict = judge_retry(
+            command(SAFE, FenceRequest::Stay),
+            Denied {
+                lines: vec!["x".into()],
+                needs_outside: true,
+                ..Denied::default()
+            },
+            &premises,
+        );
         assert_eq!(outcome(&verdict), expected, "{approval}");
     }
 }
@@ -161,8 +169,8 @@ fn the_folder_of_a_command_counts() {
             panic!("a command")
         };
         command.cwd = folder.into();
-        let bench = setting.bench(ApprovalPolicy::Never, Escalation::Off);
-        judge(Action::RunCommand(command), &bench).grounds.class
+        let premises = setting.premises(ApprovalPolicy::Never, Escalation::Off);
+        judge(Action::RunCommand(command), &premises).grounds.class
     };
     for (text, folder, expected) in [
         ("git status", "/work/project", Class::ReadOnly),
@@ -230,8 +238,8 @@ fn what_is_kept_outside_depends_on_where_it_runs() {
         };
         command.cwd = folder.into();
         command.environment.insert("PATH".into(), path.into());
-        let bench = setting.bench(ApprovalPolicy::OnFailure, Escalation::Askable);
-        let Verdict::Ask(question) = judge(Action::RunCommand(command), &bench).verdict else {
+        let premises = setting.premises(ApprovalPolicy::OnFailure, Escalation::Askable);
+        let Verdict::Ask(question) = judge(Action::RunCommand(command), &premises).verdict else {
             panic!("not asked")
         };
         assert_eq!(
@@ -259,8 +267,16 @@ fn what_a_rule_denies_is_not_offered_outside() {
         let mut setting = Setting::new(SandboxMode::WorkspaceWrite);
         let text = format!("[[rule]]\n{rule}\ndecision = \"deny\"\n");
         setting.rules = RuleSet::parse(Layer::User, "rules.toml", &text).unwrap();
-        let bench = setting.bench(ApprovalPolicy::OnFailure, Escalation::Off);
-        let verdict = judge_retry(command(SAFE, FenceRequest::Stay), vec!["x".into()], &bench);
+        let premises = setting.premises(ApprovalPolicy::OnFailure, Escalation::Off);
+        let verdict = judge_retry(
+            command(SAFE, FenceRequest::Stay),
+            Denied {
+                lines: vec!["x".into()],
+                needs_outside: true,
+                ..Denied::default()
+            },
+            &premises,
+        );
         assert_eq!(outcome(&verdict), expected, "{rule}");
     }
 }
@@ -269,14 +285,14 @@ fn what_a_rule_denies_is_not_offered_outside() {
 fn a_yes_for_the_session_holds_for_the_same_bounds_only() {
     let mut setting = Setting::new(SandboxMode::WorkspaceWrite);
     let ask = |setting: &Setting| {
-        let bench = setting.bench(ApprovalPolicy::OnRequest, Escalation::Off);
-        judge(command(UNKNOWN, FenceRequest::Stay), &bench).verdict
+        let premises = setting.premises(ApprovalPolicy::OnRequest, Escalation::Off);
+        judge(command(UNKNOWN, FenceRequest::Stay), &premises).verdict
     };
     let Verdict::Ask(question) = ask(&setting) else {
         panic!("not asked")
     };
     setting
-        .remembered
+        .approvals
         .insert(ApprovalKey::of(&question).unwrap());
     assert_eq!(outcome(&ask(&setting)), "run");
     setting.sandbox.network = Network::Full;
@@ -293,19 +309,19 @@ fn answers_settle_questions() {
             Answer::Denied {
                 message: Some("not now".into()),
             },
-            Err(DenialCode::DeniedByUser),
+            Err(RefusalCode::DeniedByUser),
         ),
-        (Answer::Abort, Err(DenialCode::Aborted)),
-        (Answer::TimedOut, Err(DenialCode::ApprovalTimedOut)),
+        (Answer::Abort, Err(RefusalCode::Aborted)),
+        (Answer::TimedOut, Err(RefusalCode::ApprovalTimedOut)),
     ] {
-        let bench = setting.bench(ApprovalPolicy::OnRequest, Escalation::Off);
-        let judged = judge(command(UNKNOWN, FenceRequest::Stay), &bench);
+        let premises = setting.premises(ApprovalPolicy::OnRequest, Escalation::Off);
+        let judged = judge(command(UNKNOWN, FenceRequest::Stay), &premises);
         let Verdict::Ask(question) = judged.verdict else {
             panic!("not asked")
         };
         let settled = settle(question, &answer);
         assert_eq!(
-            settled.map(|_| ()).map_err(|denial| denial.code),
+            settled.map(|_| ()).map_err(|refusal| refusal.code),
             expected,
             "{answer:?}"
         );
@@ -339,8 +355,8 @@ fn rules_decide_before_the_table_does() {
         ("git push", "open"),
         ("git push && rm -rf /", "deny"),
     ] {
-        let bench = setting.bench(ApprovalPolicy::OnRequest, Escalation::Off);
-        let judged = judge(command(text, FenceRequest::Stay), &bench);
+        let premises = setting.premises(ApprovalPolicy::OnRequest, Escalation::Off);
+        let judged = judge(command(text, FenceRequest::Stay), &premises);
         assert_eq!(
             outcome(&judged.verdict),
             expected,
@@ -418,7 +434,7 @@ fn patches_reach_as_far_as_commands_do() {
                 writes: writes.iter().map(Into::into).collect(),
                 guarded: Vec::new(),
             });
-            let judged = judge(action, &setting.bench(approval, Escalation::Off));
+            let judged = judge(action, &setting.premises(approval, Escalation::Off));
             let because = judged.grounds.because;
             assert_eq!(
                 outcome(&judged.verdict),
@@ -466,8 +482,8 @@ fn rules_about_paths_hold_for_patches() {
             writes: writes.iter().map(Into::into).collect(),
             guarded: Vec::new(),
         });
-        let bench = setting.bench(ApprovalPolicy::OnRequest, Escalation::Off);
-        let judged = judge(action, &bench);
+        let premises = setting.premises(ApprovalPolicy::OnRequest, Escalation::Off);
+        let judged = judge(action, &premises);
         let because = judged.grounds.because;
         assert_eq!(outcome(&judged.verdict), expected, "{writes:?}: {because}");
     }
@@ -481,8 +497,8 @@ fn patches_are_kept_from_what_git_runs() {
             writes: vec![path.into()],
             guarded: guarded.iter().map(Into::into).collect(),
         });
-        let bench = setting.bench(ApprovalPolicy::OnFailure, Escalation::Off);
-        outcome(&judge(action, &bench).verdict).to_owned()
+        let premises = setting.premises(ApprovalPolicy::OnFailure, Escalation::Off);
+        outcome(&judge(action, &premises).verdict).to_owned()
     };
     for path in [
         ".git/config",

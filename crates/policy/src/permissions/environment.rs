@@ -61,6 +61,12 @@ impl EnvironmentPolicy {
         environment
     }
 
+    /// Whether a variable is named by the policy itself: set, or included.
+    pub fn names(&self, name: &str) -> bool {
+        let mut included = self.include.iter();
+        self.set.contains_key(name) || included.any(|pattern| name_matches(pattern, name))
+    }
+
     /// Whether a variable of this name is inherited.
     pub fn inherits(&self, name: &str) -> bool {
         if self

@@ -1,11 +1,13 @@
 //! How far a command may reach: the file system and the network as the fence shows them.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::preset::{Caches, Place, Preset};
 use crate::rule::HostPattern;
 use crate::sensitive::path::{self, Base, Writing};
 
@@ -145,6 +147,9 @@ pub struct SandboxPolicy {
     pub writable_roots: Vec<PathBuf>,
     /// Files and folders that cannot be read, whatever else allows it.
     pub denied_reads: Vec<PathBuf>,
+    /// Files and folders that can be read although those lists deny them, or a folder around them.
+    #[serde(default)]
+    pub granted_reads: Vec<PathBuf>,
     /// Paths that cannot be changed, existing or not: relative ones inside every writable root,
     /// absolute ones as they are.
     pub protected_paths: Vec<PathBuf>,
@@ -157,8 +162,17 @@ pub struct SandboxPolicy {
     /// Hosts that a rule about the command itself lets it reach.
     #[serde(skip)]
     pub granted_hosts: Vec<HostPattern>,
+    /// Package managers whose hosts can be reached.
+    #[serde(skip)]
+    pub presets: Vec<&'static Preset>,
+    /// Where package managers keep what they download; nowhere of their own if absent.
+    #[serde(skip)]
+    pub caches: Option<Arc<Caches>>,
     /// Sockets of the machine's, by their paths, that can be connected to.
     pub unix_sockets: Vec<PathBuf>,
+    /// Those of all these paths that were granted by a rule or an answer: as they are, and not where a link leads that came later.
+    #[serde(skip)]
+    pub granted_paths: Vec<PathBuf>,
     /// Which `/tmp` is there.
     pub tmp: TmpPolicy,
     /// Which calls are looked at.
@@ -172,12 +186,16 @@ impl SandboxPolicy {
             mode,
             writable_roots: Vec::new(),
             denied_reads: Vec::new(),
+            granted_reads: Vec::new(),
             protected_paths: path::protected_in_roots().map(PathBuf::from).collect(),
             watched_paths: path::kept(Base::Root, Writing::Watched)
                 .map(PathBuf::from)
                 .collect(),
             network: Network::Off,
             granted_hosts: Vec::new(),
+            granted_paths: Vec::new(),
+            presets: Vec::new(),
+            caches: None,
             unix_sockets: Vec::new(),
             tmp: TmpPolicy::Private,
             lookout: Lookout::Connections,
@@ -190,6 +208,29 @@ impl SandboxPolicy {
             writable_roots: vec![workspace.into()],
             ..Self::new(SandboxMode::WorkspaceWrite)
         }
+    }
+
+    /// The folder of the caches that a command may write besides: nothing in it is protected, as nothing in it is ever run or
+    /// read outside the fence.
+    pub fn writable_cache(&self) -> Option<&Path> {
+        match (&self.caches, self.mode) {
+            (Some(caches), SandboxMode::WorkspaceWrite) => match &caches.place {
+                Place::Kept(folder) => Some(folder),
+                Place::Session(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What keeps a path from being read: an entry of the denied reads, unless it is granted.
+    pub fn denied_read_around(&self, path: &Path) -> Option<&PathBuf> {
+        let mut denied = self.denied_reads.iter();
+        denied.find(|denied| {
+            let lifts = |granted: &PathBuf| {
+                granted.starts_with(denied.as_path()) && path.starts_with(granted)
+            };
+            path.starts_with(denied) && !self.granted_reads.iter().any(lifts)
+        })
     }
 
     /// The folders that this policy really lets a command write to.

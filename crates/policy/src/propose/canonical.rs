@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::facts::{Direction, Facts, Place, SimpleCommand, Word};
+use crate::facts::{Direction, Facts, Position, SimpleCommand, Word};
 
 /// The whole command in canonical form: every simple command with the way it is joined, then the
 /// redirections. Two commands with the same canonical text do the same from the same directory.
@@ -17,14 +17,14 @@ pub fn canonical(facts: &Facts) -> String {
             let piped = previous.pipeline == command.pipeline && command.stage > previous.stage;
             text.push_str(if piped { " | " } else { " ; " });
         }
-        let place = match command.place {
-            Place::Text => "",
-            Place::Substitution => "$: ",
-            Place::ProcessSubstitution => "<: ",
-            Place::Script => "script: ",
-            Place::StandardInput => "stdin: ",
+        let position = match command.position {
+            Position::Text => "",
+            Position::Substitution => "$: ",
+            Position::ProcessSubstitution => "<: ",
+            Position::Script => "script: ",
+            Position::StandardInput => "stdin: ",
         };
-        text.push_str(place);
+        text.push_str(position);
         for assignment in &command.assignments {
             text.push_str(&assignment.name);
             text.push('=');

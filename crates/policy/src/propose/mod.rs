@@ -6,11 +6,15 @@
 mod canonical;
 mod width;
 
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
 pub(crate) use canonical::quoted;
 pub use canonical::{canonical, canonical_command};
 
+use crate::ruleset::needs_a_grant;
 use crate::{
-    action::Connect,
+    action::{Connect, SendHttp},
     classify::{self, Class},
     facts::{Facts, SimpleCommand},
     ground::Ground,
@@ -47,6 +51,9 @@ impl Proposal {
         let parts = self.rules.iter().map(|rule| match &rule.selector {
             Selector::Prefix(prefix) => format!("commands that begin with `{prefix}`"),
             Selector::Text(TextPattern::Glob(text)) => format!("`{text}`"),
+            Selector::Host(_) if !rule.tools.is_empty() => {
+                format!("{} for {}", rule.subject(), rule.tools.join(", "))
+            }
             _ => rule.subject(),
         });
         let mut line = format!("allow {}", parts.collect::<Vec<_>>().join(", and "));
@@ -57,7 +64,39 @@ impl Proposal {
         {
             line.push_str(", outside the fence");
         }
+        if let Some(besides) = self.besides() {
+            let _ = write!(line, ", with leave to {besides}");
+        }
         line
+    }
+
+    /// What the rules grant besides, in words.
+    fn besides(&self) -> Option<String> {
+        let mut all = Grant::default();
+        for rule in &self.rules {
+            all.add(&rule.grant);
+        }
+        let path = |verb: &str, paths: &[PathBuf]| -> Vec<String> {
+            let paths = paths.iter();
+            paths
+                .map(|path| format!("{verb} {}", path.display()))
+                .collect()
+        };
+        let mut words = path("write in", &all.writable);
+        words.extend(path("read", &all.readable));
+        words.extend(path("connect to", &all.sockets));
+        words.extend(all.hosts.iter().map(|host| format!("reach {host}")));
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+
+    /// The same with other things granted besides.
+    pub(crate) fn granting(mut self, grant: &Grant) -> Self {
+        for rule in &mut self.rules {
+            if !rule.grant.is_plain() {
+                rule.grant = grant.clone();
+            }
+        }
+        self
     }
 
     fn key(&self) -> Vec<String> {
@@ -68,18 +107,32 @@ impl Proposal {
 /// The rule to offer for a connection that was asked about. It names the host and no more: how far
 /// up its name one owner reaches cannot be told from the name.
 pub(crate) fn propose_host(connect: &Connect) -> Proposal {
+    let pattern = host_pattern(connect);
+    Proposal {
+        rules: vec![allowing(Selector::Host(pattern), &Grant::default())],
+    }
+}
+
+/// The host of a connection, and no more.
+pub fn host_pattern(connect: &Connect) -> HostPattern {
     let own_port = !matches!(connect.port, 80 | 443);
-    let pattern = HostPattern {
+    HostPattern {
         host: Hosts::One(connect.host.clone()),
         ports: own_port.then_some(connect.port).into_iter().collect(),
         protocols: match connect.protocol {
             Protocol::Tcp => vec![Protocol::Tcp],
             Protocol::Http | Protocol::Https => Vec::new(),
         },
-    };
-    Proposal {
-        rules: vec![allowing(Selector::Host(pattern), &Grant::default())],
     }
+}
+
+/// The rule to offer for a request that was asked about: it lets commands reach nothing.
+pub(crate) fn propose_request(request: &SendHttp) -> Proposal {
+    let mut proposal = propose_host(&request.connection());
+    for rule in &mut proposal.rules {
+        rule.tools = vec![request.tool.clone()];
+    }
+    proposal
 }
 
 /// Rules to offer for a command that was asked about, from narrow to broad; none if no rule should
@@ -88,11 +141,11 @@ pub fn propose(facts: &Facts, ground: &Ground, grant: &Grant) -> Vec<Proposal> {
     if classify::class_of_the_rest(facts, ground) > Class::Safe {
         return Vec::new();
     }
-    if grant.fence == crate::rule::Fence::Unfenced {
+    if grant.fence == crate::rule::Fence::Unfenced || grant.is_grave() {
         return exactly(facts, ground, grant).into_iter().collect();
     }
-    let parts = parts_to_allow(facts, ground);
-    let Some(paths) = path_rules(facts, ground) else {
+    let parts = parts_to_allow(facts, ground, grant);
+    let Some(paths) = path_rules(facts, ground, grant) else {
         return Vec::new();
     };
     if parts.is_empty() && paths.is_empty() {
@@ -137,26 +190,28 @@ fn exactly(facts: &Facts, ground: &Ground, grant: &Grant) -> Option<Proposal> {
 }
 
 /// The commands that would still be asked about: not those that only look, nor wrappers that add
-/// nothing.
-fn parts_to_allow<'f>(facts: &'f Facts, ground: &Ground) -> Vec<&'f SimpleCommand> {
-    let named = facts.commands.iter().filter(|command| !command.supposed);
-    let classed: Vec<(&SimpleCommand, Class)> = named
-        .map(|command| (command, classify::class_of_part(command, facts, ground)))
+/// nothing. Where something is granted besides, those that have to be granted it too.
+fn parts_to_allow<'f>(facts: &'f Facts, ground: &Ground, grant: &Grant) -> Vec<&'f SimpleCommand> {
+    let named = facts.commands.iter().enumerate();
+    let named = named.filter(|(_, command)| !command.supposed);
+    let classed: Vec<(usize, Class)> = named
+        .map(|(at, command)| (at, classify::class_of_part(command, facts, ground)))
         .collect();
     if classed.iter().any(|(_, class)| *class == Class::Dangerous) {
         return Vec::new();
     }
     let asked = classed.iter().any(|(_, class)| *class > Class::Safe);
     let least = if asked { Class::Unknown } else { Class::Safe };
+    let grants = !grant.is_plain();
     classed
         .into_iter()
-        .filter(|(_, class)| *class >= least)
-        .map(|(command, _)| command)
+        .filter(|(at, class)| *class >= least || grants && needs_a_grant(*at, facts))
+        .map(|(at, _)| &facts.commands[at])
         .collect()
 }
 
 /// Rules for what is redirected outside the workspace; nothing if a target is not fixed.
-fn path_rules(facts: &Facts, ground: &Ground) -> Option<Vec<Rule>> {
+fn path_rules(facts: &Facts, ground: &Ground, grant: &Grant) -> Option<Vec<Rule>> {
     let mut rules = Vec::new();
     for redirection in &facts.redirections {
         match classify::class_of_redirection(redirection, ground) {
@@ -170,7 +225,7 @@ fn path_rules(facts: &Facts, ground: &Ground) -> Option<Vec<Rule>> {
                     let written = path.to_string_lossy().into_owned();
                     rules.push(allowing(
                         Selector::Path(PathPattern { written, access }),
-                        &Grant::default(),
+                        grant,
                     ));
                 }
             }

@@ -15,6 +15,8 @@ use std::{fmt, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::preset::Preset;
+
 pub use error::RuleError;
 pub use host::{HostPattern, Hosts};
 pub use path::{Access, PathPattern};
@@ -87,9 +89,18 @@ pub struct Grant {
     /// Paths that may be written in addition.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writable: Vec<PathBuf>,
+    /// Denied files and folders that may be read in addition.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub readable: Vec<PathBuf>,
+    /// Sockets of the machine's that may be connected to in addition.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sockets: Vec<PathBuf>,
     /// Hosts that may be reached in addition.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostPattern>,
+    /// Package managers whose hosts may be reached in addition.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub presets: Vec<&'static Preset>,
 }
 
 impl Grant {
@@ -111,7 +122,7 @@ pub enum Layer {
     Project,
     /// Brought by a project that nobody has trusted: it may only tighten.
     UntrustedProject,
-    /// Remembered for this session.
+    /// Approved for this session.
     Session,
 }
 
@@ -182,6 +193,20 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// A rule for every tool, which grants nothing besides and has no examples.
+    pub fn new(selector: Selector, decision: Decision, source: Source) -> Self {
+        Self {
+            selector,
+            tools: Vec::new(),
+            decision,
+            grant: Grant::default(),
+            reason: None,
+            source,
+            matches: Vec::new(),
+            not_matches: Vec::new(),
+        }
+    }
+
     /// Whether the rule speaks about this tool at all.
     pub fn concerns(&self, tool: &str) -> bool {
         self.tools.is_empty() || self.tools.iter().any(|pattern| text::glob(pattern, tool))

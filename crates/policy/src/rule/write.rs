@@ -66,18 +66,23 @@ impl Rule {
         if self.grant.fence == Fence::Unfenced {
             line("fence", quoted("unfenced"));
         }
-        if !self.grant.writable.is_empty() {
-            let paths: Vec<String> = self
-                .grant
-                .writable
-                .iter()
-                .map(|path| path.to_string_lossy().into_owned())
-                .collect();
-            line("writable", list(paths.iter().map(String::as_str)));
+        for (key, paths) in [
+            ("writable", &self.grant.writable),
+            ("readable", &self.grant.readable),
+            ("sockets", &self.grant.sockets),
+        ] {
+            if !paths.is_empty() {
+                let paths: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+                line(key, list(paths.iter().map(AsRef::as_ref)));
+            }
         }
         if !self.grant.hosts.is_empty() {
             let hosts: Vec<String> = self.grant.hosts.iter().map(ToString::to_string).collect();
             line("hosts", list(hosts.iter().map(String::as_str)));
+        }
+        if !self.grant.presets.is_empty() {
+            let names = self.grant.presets.iter().map(|preset| preset.name);
+            line("preset", list(names));
         }
         if let Some(reason) = &self.reason {
             line("reason", quoted(reason));

@@ -4,6 +4,7 @@
 //! redirection is a write to its target. No rule about a part lifts a danger of the whole, and none
 //! lifts a dangerous part unless it names the whole of it.
 
+use super::granted::granted_to_all;
 use super::{RuleCitation, RuleDecision, RuleSet, winner};
 use crate::{
     classify::{self, Class},
@@ -29,7 +30,7 @@ pub(super) fn decide(
     };
     by_tool(set, tool, &mut so_far);
     by_text(set, facts, tool, &mut so_far);
-    let mut covered: Vec<Option<Cover>> = vec![None; facts.commands.len()];
+    let mut covered: Vec<Option<Cover<'_>>> = vec![None; facts.commands.len()];
     for (index, command) in facts.commands.iter().enumerate() {
         let by_wrapper = command
             .via
@@ -37,11 +38,12 @@ pub(super) fn decide(
             .filter(|cover| cover.inner);
         covered[index] = part(set, command, by_wrapper, facts, ground, tool, &mut so_far);
     }
-    for redirection in &facts.redirections {
-        self::redirection(set, redirection, ground, tool, &mut so_far);
-    }
+    let redirections = facts.redirections.iter();
+    let opened: Vec<Option<RuleDecision>> = redirections
+        .map(|it| redirection(set, it, ground, tool, &mut so_far))
+        .collect();
     paths(set, facts, ground, tool, &mut so_far);
-    so_far.finish(facts, &covered)
+    so_far.finish(facts, &covered, &opened)
 }
 
 /// Whether a rule is about a command, for its examples.
@@ -64,7 +66,7 @@ pub(super) fn is_about(rule: &Rule, facts: &Facts, written: &str) -> bool {
 
 /// What has been decided until now.
 struct SoFar<'r> {
-    /// A denial, or else a question.
+    /// A refusal, or else a question.
     strictest: Option<(&'r Rule, Decision, String)>,
     allowed: Vec<(&'r Rule, String)>,
     rest: Class,
@@ -72,8 +74,9 @@ struct SoFar<'r> {
 
 /// How a command is covered by an allowance.
 #[derive(Clone, Copy)]
-struct Cover {
-    unfenced: bool,
+pub(super) struct Cover<'r> {
+    /// What the rule grants.
+    pub(super) grant: &'r Grant,
     /// Whether the rule also names the program that this wrapper runs.
     inner: bool,
 }
@@ -89,37 +92,33 @@ impl<'r> SoFar<'r> {
         }
     }
 
-    fn finish(self, facts: &Facts, covered: &[Option<Cover>]) -> Option<RuleDecision> {
-        let decision = |rule: &Rule, decision, grant, rest, part| RuleDecision {
-            decision,
-            grant,
-            rule: RuleCitation::of(rule),
-            rest,
-            part,
-        };
-        if let Some((rule, strict, part)) = self.strictest {
-            return Some(decision(
-                rule,
-                strict,
-                Grant::default(),
-                Class::ReadOnly,
+    fn finish(
+        self,
+        facts: &Facts,
+        covered: &[Option<Cover<'_>>],
+        opened: &[Option<RuleDecision>],
+    ) -> Option<RuleDecision> {
+        if let Some((rule, decision, part)) = self.strictest {
+            return Some(RuleDecision {
+                decision,
+                grant: Grant::default(),
+                rule: RuleCitation::of(rule),
+                rest: Class::ReadOnly,
                 part,
-            ));
+            });
         }
-        let (first, part) = self.allowed.first()?.clone();
-        let mut grant = Grant::default();
-        for (rule, _) in &self.allowed {
-            for path in &rule.grant.writable {
-                if !grant.writable.contains(path) {
-                    grant.writable.push(path.clone());
-                }
-            }
-            for host in &rule.grant.hosts {
-                if !grant.hosts.contains(host) {
-                    grant.hosts.push(host.clone());
-                }
-            }
-        }
+        let by_command = self.allowed.first();
+        let by_command = by_command.map(|(rule, part)| (RuleCitation::of(rule), part.clone()));
+        // One about a path says nothing of the commands, but what it grants it grants to them.
+        let by_path = || {
+            let mut granting = opened.iter().flatten().filter(|it| !it.grant.is_plain());
+            granting.next().map(|it| (it.rule.clone(), it.part.clone()))
+        };
+        let (rule, part) = by_command.or_else(by_path)?;
+        let mut grant = match self.rest {
+            Class::ReadOnly | Class::Safe => granted_to_all(facts, covered, opened),
+            _ => Grant::default(),
+        };
         // What leaves the fence is one command that somebody saw, and nothing beside it.
         let only = facts
             .one_literal_command()
@@ -127,12 +126,20 @@ impl<'r> SoFar<'r> {
         let unfenced = only.is_some_and(|only| {
             let mut pairs = facts.commands.iter().zip(covered);
             let cover = pairs.find(|(command, _)| std::ptr::eq(*command, only));
-            cover.is_some_and(|(_, cover)| cover.is_some_and(|cover| cover.unfenced))
+            cover.is_some_and(|(_, cover)| {
+                cover.is_some_and(|cover| cover.grant.fence == Fence::Unfenced)
+            })
         });
         if unfenced {
             grant.fence = Fence::Unfenced;
         }
-        Some(decision(first, Decision::Allow, grant, self.rest, part))
+        Some(RuleDecision {
+            decision: Decision::Allow,
+            grant,
+            rule,
+            rest: self.rest,
+            part,
+        })
     }
 }
 
@@ -174,12 +181,12 @@ fn by_text<'r>(set: &'r RuleSet, facts: &Facts, tool: &str, so_far: &mut SoFar<'
 fn part<'r>(
     set: &'r RuleSet,
     command: &SimpleCommand,
-    by_wrapper: Option<Cover>,
+    by_wrapper: Option<Cover<'r>>,
     facts: &Facts,
     ground: &Ground,
     tool: &str,
     so_far: &mut SoFar<'r>,
-) -> Option<Cover> {
+) -> Option<Cover<'r>> {
     let program = command.program().unwrap_or_default();
     let texts = set.index.texts.iter();
     let mut text: Option<String> = None;
@@ -242,11 +249,11 @@ fn part<'r>(
 fn settle<'r>(
     command: &SimpleCommand,
     rule: Option<&'r Rule>,
-    by_wrapper: Option<Cover>,
+    by_wrapper: Option<Cover<'r>>,
     facts: &Facts,
     ground: &Ground,
     so_far: &mut SoFar<'r>,
-) -> Option<Cover> {
+) -> Option<Cover<'r>> {
     let class = || classify::class_of_part(command, facts, ground);
     match rule {
         Some(rule) if rule.decision == Decision::Allow => {
@@ -262,7 +269,7 @@ fn settle<'r>(
             so_far.allowed.push((rule, canonical_command(command)));
             let inner = command.wrapper && reaches_inner(rule, command);
             Some(Cover {
-                unfenced: rule.grant.fence == Fence::Unfenced,
+                grant: &rule.grant,
                 inner,
             })
         }
@@ -297,18 +304,18 @@ fn reaches_inner(rule: &Rule, command: &SimpleCommand) -> bool {
     }
 }
 
-/// A redirection is a write to its target, or a read of it.
+/// A redirection is a write to its target, or a read of it. Comes back with what allows it.
 fn redirection<'r>(
     set: &'r RuleSet,
     redirection: &Redirection,
     ground: &Ground,
     tool: &str,
     so_far: &mut SoFar<'r>,
-) {
+) -> Option<RuleDecision> {
     let class = classify::class_of_redirection(redirection, ground);
     if class == Class::ReadOnly || class == Class::Dangerous {
         so_far.rest = so_far.rest.max(class);
-        return;
+        return None;
     }
     let access = if redirection.direction.writes() {
         Access::Write
@@ -316,17 +323,22 @@ fn redirection<'r>(
         Access::Read
     };
     let spread = classify::spread(&redirection.target, &redirection.directory, ground);
-    let paths = spread.fixed();
-    let allowed = paths.as_ref().is_some_and(|paths| {
-        !paths.is_empty()
-            && paths.iter().all(|path| {
-                let found = set.decide_path(path, access, ground, tool);
-                found.is_some_and(|found| found.decision == Decision::Allow)
-            })
+    let allowed = spread.fixed().and_then(|paths| {
+        let mut allowed: Option<RuleDecision> = None;
+        for path in paths {
+            let found = set.decide_path(&path, access, ground, tool);
+            let found = found.filter(|found| found.decision == Decision::Allow)?;
+            match &mut allowed {
+                Some(allowed) => allowed.grant.keep_common(&found.grant),
+                None => allowed = Some(found),
+            }
+        }
+        allowed
     });
-    if !allowed {
+    if allowed.is_none() {
         so_far.rest = so_far.rest.max(class);
     }
+    allowed
 }
 
 /// Rules about paths that refuse are held against every word that may be such a path.

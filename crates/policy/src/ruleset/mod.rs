@@ -5,7 +5,8 @@
 //! so that its size hardly matters.
 
 mod command;
-mod held;
+mod denied_paths;
+mod granted;
 mod index;
 
 use std::path::Path;
@@ -22,7 +23,8 @@ use crate::{
 };
 use index::Index;
 
-pub use held::{Held, Stepped, step};
+pub use denied_paths::{DeniedPaths, PatternStep, step};
+pub(crate) use granted::needs_a_grant;
 
 /// Rules from any number of layers. The default is empty.
 #[derive(Clone, Debug, Default)]
@@ -160,6 +162,12 @@ impl RuleSet {
         choose(matching, tool, &format!("{host}:{port}"))
     }
 
+    /// Whether any host is denied by a rule.
+    pub fn denies_any_host(&self) -> bool {
+        let mut rules = self.index.hosts.iter().map(|at| &self.rules[*at]);
+        rules.any(|rule| rule.decision == Decision::Deny)
+    }
+
     /// What the rules say about the use of a tool as such.
     pub fn decide_tool(&self, tool: &str) -> Option<RuleDecision> {
         let rules = self.index.tools.iter().map(|at| &self.rules[*at]);
@@ -186,15 +194,15 @@ fn choose<'r>(
     })
 }
 
-/// The rule that wins: a denial; otherwise the most specific, and the strictest among equals. A
+/// The rule that wins: a refusal; otherwise the most specific, and the strictest among equals. A
 /// passthrough that wins takes its whole layer out.
 fn winner(mut candidates: Vec<&Rule>) -> Option<&Rule> {
     loop {
-        if let Some(denial) = candidates
+        if let Some(refusal) = candidates
             .iter()
             .find(|rule| rule.decision == Decision::Deny)
         {
-            return Some(denial);
+            return Some(refusal);
         }
         let best = *candidates
             .iter()

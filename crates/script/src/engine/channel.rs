@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 
-use crate::protocol::{self, FromWorker, HEADER, Message, ToWorker};
+use crate::protocol::{Ended, FromWorker, HEADER, Message, ToWorker};
 use crate::value::Limits;
 
 /// A stream of frames.
@@ -46,6 +46,16 @@ impl Channel {
         self.queue.push_back(message);
     }
 
+    /// Takes the end of a call out of what was put aside.
+    pub(crate) fn take_return(&mut self, awaited: u64) -> Option<Ended> {
+        let is_it = |message: &ToWorker| matches!(message, ToWorker::Return { call, .. } if *call == awaited);
+        let at = self.queue.iter().position(is_it)?;
+        match self.queue.remove(at) {
+            Some(ToWorker::Return { ended, .. }) => Some(ended),
+            _ => None,
+        }
+    }
+
     /// The next frame, put aside or new; `None` when the host is gone.
     pub(crate) fn next(&mut self) -> io::Result<Option<ToWorker>> {
         match self.queue.pop_front() {
@@ -73,7 +83,7 @@ impl Channel {
         let Some((header, rest)) = self.buffer.split_first_chunk::<HEADER>() else {
             return Ok(None);
         };
-        let length = protocol::body_length(*header, self.limits).map_err(io::Error::other)?;
+        let length = ToWorker::body_length(*header, self.limits).map_err(io::Error::other)?;
         let Some(body) = rest.get(..length) else {
             return Ok(None);
         };

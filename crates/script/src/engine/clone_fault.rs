@@ -7,6 +7,8 @@ use crate::value::wire::WireError;
 pub(crate) enum CloneFault {
     /// Something in it cannot; the path is collected from the inside out.
     Refused { path: Vec<String>, what: String },
+    /// It is larger than what may cross.
+    TooLarge(usize),
     /// A getter threw, or memory ran out.
     Thrown(Thrown),
 }
@@ -26,10 +28,18 @@ impl CloneFault {
         self
     }
 
+    pub(crate) fn is_too_large(&self) -> bool {
+        matches!(self, Self::TooLarge(_))
+    }
+
     /// The error for the script: a `SerializationError` that names the path below `root`.
     pub(crate) fn into_thrown(self, realm: &Realm, root: &str) -> Thrown {
         match self {
             Self::Thrown(thrown) => thrown,
+            Self::TooLarge(limit) => {
+                let message = format!("{root}: the value is larger than {limit} bytes");
+                realm.error("SerializationError", &message)
+            }
             Self::Refused { path, what } => {
                 let path: String = path.iter().rev().map(String::as_str).collect();
                 realm.error("SerializationError", &format!("{root}{path}: {what}"))
@@ -46,8 +56,10 @@ impl From<Thrown> for CloneFault {
 
 impl From<WireError> for CloneFault {
     fn from(error: WireError) -> Self {
+        if let WireError::TooLarge(limit) = error {
+            return Self::TooLarge(limit);
+        }
         Self::refused(match error {
-            WireError::TooLarge(limit) => format!("the value is larger than {limit} bytes"),
             WireError::TooDeep(limit) => format!("the value is nested deeper than {limit} levels"),
             other => other.to_string(),
         })

@@ -5,8 +5,8 @@
 use std::rc::Rc;
 
 use super::primordials::Primordials;
-use super::quickjs::{Realm, Shown, Thrown, Val};
-use crate::value::wire::{Reader, Tag, WireError};
+use super::quickjs::{Realm, Thrown, Val, Visibility};
+use crate::value::wire::{ERROR_CAUSE, ERROR_ERRORS, Reader, Tag, WireError};
 use crate::value::{Limits, ViewKind};
 
 /// Makes the script's side of what only the host has.
@@ -95,7 +95,7 @@ impl<'a> In<'a> {
             Tag::HostFunction => {
                 let number = self.read(Reader::uint)?;
                 let waits = self.read(Reader::byte)? == 0;
-                let name = self.read(|reader| Ok(reader.text()?.to_owned()))?;
+                let name = self.read(|reader| Ok(reader.plain_text()?.to_owned()))?;
                 self.imports.host_function(number, waits, &name)
             }
             Tag::Promise => {
@@ -122,8 +122,10 @@ impl<'a> In<'a> {
 
     fn text(&mut self) -> Result<Val, Thrown> {
         let realm = self.realm;
-        let text = self.read(|reader| Ok(reader.text()?.to_owned()))?;
-        realm.string(&text)
+        match self.read(Reader::text)?.exact() {
+            Ok(text) => realm.string(text),
+            Err(units) => realm.string16(&units),
+        }
     }
 
     fn container(&mut self, tag: Tag, depth: usize) -> Result<Val, Thrown> {
@@ -135,9 +137,12 @@ impl<'a> In<'a> {
                 let object = self.realm.object()?;
                 begin(self, &object);
                 for _ in 0..self.read(|reader| reader.count(2))? {
-                    let key = self.read(|reader| Ok(reader.text()?.to_owned()))?;
+                    let key = self.read(Reader::text)?;
                     let value = self.value(depth + 1)?;
-                    object.define_text(&key, value)?;
+                    match key.exact() {
+                        Ok(key) => object.define_text(key, value)?,
+                        Err(units) => object.define_key(&self.realm.string16(&units)?, value)?,
+                    }
                 }
                 Ok(object)
             }
@@ -177,12 +182,19 @@ impl<'a> In<'a> {
                 begin(self, &view);
                 Ok(view)
             }
-            Tag::Error | Tag::ErrorWithCause => {
+            Tag::Error | Tag::ErrorWith => {
                 let error = self.error()?;
                 begin(self, &error);
-                if tag == Tag::ErrorWithCause {
-                    let cause = self.value(depth + 1)?;
-                    error.define(c"cause", cause, Shown::Hidden)?;
+                let flags = if tag == Tag::Error {
+                    0
+                } else {
+                    self.read(Reader::byte)?
+                };
+                for (flag, key) in [(ERROR_CAUSE, c"cause"), (ERROR_ERRORS, c"errors")] {
+                    if flags & flag != 0 {
+                        let value = self.value(depth + 1)?;
+                        error.define(key, value, Visibility::Hidden)?;
+                    }
                 }
                 Ok(error)
             }
@@ -229,18 +241,21 @@ impl<'a> In<'a> {
     }
 
     fn error(&mut self) -> Result<Val, Thrown> {
-        let name = self.read(|reader| Ok(reader.text()?.to_owned()))?;
-        let message = self.text()?;
+        let (name, message) = (self.text()?, self.text()?);
         let known = self
             .primordials
             .errors
             .iter()
-            .find(|(known, _)| *known == name);
+            .find(|(known, _)| name.string().as_deref() == Some(*known));
         let constructor = known.or_else(|| self.primordials.errors.first());
         let (found, constructor) = constructor.ok_or_else(|| self.broken(WireError::UnknownTag))?;
-        let error = constructor.construct(&[message])?;
-        if *found != name {
-            error.define(c"name", self.realm.string(&name)?, Shown::Hidden)?;
+        let error = if *found == "AggregateError" {
+            constructor.construct(&[self.realm.array()?, message])?
+        } else {
+            constructor.construct(&[message])?
+        };
+        if known.is_none() {
+            error.define(c"name", name, Visibility::Hidden)?;
         }
         Ok(error)
     }

@@ -3,7 +3,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::quickjs::{Bound, Kind, Native, Realm, Shown, Thrown, Val};
+use super::quickjs::{Bound, Kind, Native, Realm, Thrown, Val, Visibility};
+use super::{fault, stack};
 
 /// Every native function that a script can reach.
 pub(crate) const NATIVES: &[Native] = &[
@@ -15,6 +16,10 @@ pub(crate) const NATIVES: &[Native] = &[
     report,
     log,
     locate,
+    thrown,
+    caught,
+    error_stack,
+    capture_stack_trace,
 ];
 
 /// The methods of the built-in console; a level's number is its place.
@@ -44,15 +49,21 @@ pub(crate) fn harden(realm: &Realm) -> Result<(), Thrown> {
         error.delete(name)?;
     }
     let nothing = realm.undefined();
+    let capture = realm.function("captureStackTrace", capture_stack_trace, 0, &nothing)?;
+    error.define(c"captureStackTrace", capture, Visibility::Hidden)?;
+    error.get(c"prototype")?.redefine_getter(
+        "stack",
+        &realm.function("get stack", error_stack, 0, &nothing)?,
+    )?;
     let clone = realm.function("structuredClone", structured_clone, 0, &nothing)?;
-    global.define(c"structuredClone", clone, Shown::Hidden)?;
+    global.define(c"structuredClone", clone, Visibility::Hidden)?;
     let queue = realm.function("queueMicrotask", queue_microtask, 0, &nothing)?;
-    global.define(c"queueMicrotask", queue, Shown::Hidden)?;
+    global.define(c"queueMicrotask", queue, Visibility::Hidden)?;
     let math = global.get(c"Math")?;
     math.define(
         c"random",
         realm.function("random", random, 0, &nothing)?,
-        Shown::Hidden,
+        Visibility::Hidden,
     )
 }
 
@@ -113,13 +124,13 @@ fn no_run(realm: &Realm) -> Thrown {
 }
 
 pub(crate) fn call_host(realm: &Realm, arguments: &[Val], bound: &Bound) -> Result<Val, Thrown> {
-    let session = realm.session().ok_or_else(|| no_run(realm))?;
-    session.call_host(bound_number(bound), arguments, bound.magic == 1)
+    let run = realm.run_state().ok_or_else(|| no_run(realm))?;
+    run.call_host(bound_number(bound), arguments, bound.magic == 1)
 }
 
 pub(crate) fn invoked(realm: &Realm, arguments: &[Val], bound: &Bound) -> Result<Val, Thrown> {
-    let session = realm.session().ok_or_else(|| no_run(realm))?;
-    session.answer(
+    let run = realm.run_state().ok_or_else(|| no_run(realm))?;
+    run.answer(
         bound_number(bound),
         &first(realm, arguments),
         bound.magic == 1,
@@ -128,11 +139,11 @@ pub(crate) fn invoked(realm: &Realm, arguments: &[Val], bound: &Bound) -> Result
 }
 
 fn structured_clone(realm: &Realm, arguments: &[Val], _: &Bound) -> Result<Val, Thrown> {
-    let session = realm.session().ok_or_else(|| no_run(realm))?;
+    let run = realm.run_state().ok_or_else(|| no_run(realm))?;
     let Some(value) = arguments.first() else {
         return Err(realm.error("TypeError", "structuredClone needs a value"));
     };
-    session.structured_clone(value)
+    run.structured_clone(value)
 }
 
 fn queue_microtask(realm: &Realm, arguments: &[Val], _: &Bound) -> Result<Val, Thrown> {
@@ -159,23 +170,65 @@ fn random(realm: &Realm, _: &[Val], _: &Bound) -> Result<Val, Thrown> {
 }
 
 fn report(realm: &Realm, arguments: &[Val], _: &Bound) -> Result<Val, Thrown> {
-    let session = realm.session().ok_or_else(|| no_run(realm))?;
-    session.report(&first(realm, arguments))?;
+    let run = realm.run_state().ok_or_else(|| no_run(realm))?;
+    run.report(&first(realm, arguments))?;
     Ok(realm.undefined())
 }
 
 /// Where in the source a stack began, as `line:column`; undefined if no line of it is the script's.
 pub(crate) fn locate(realm: &Realm, arguments: &[Val], _: &Bound) -> Result<Val, Thrown> {
-    let session = realm.session().ok_or_else(|| no_run(realm))?;
-    let stack = first(realm, arguments).string().unwrap_or_default();
-    match super::fault::top(&stack, &session.graph.borrow()) {
+    let run = realm.run_state().ok_or_else(|| no_run(realm))?;
+    let text = first(realm, arguments).string().unwrap_or_default();
+    match stack::top_of_shown(&text, &run.graph.borrow()) {
         Some(at) => realm.string(&format!("{}:{}", at.line, at.column)),
         None => Ok(realm.undefined()),
     }
 }
 
+/// A value is about to be thrown here.
+pub(crate) fn thrown(realm: &Realm, arguments: &[Val], _: &Bound) -> Result<Val, Thrown> {
+    let run = realm.run_state().ok_or_else(|| no_run(realm))?;
+    let value = first(realm, arguments);
+    run.rejections.thrown_here(&run, &value);
+    Ok(value)
+}
+
+/// A value was caught: says what the engine leaves out of its message.
+pub(crate) fn caught(realm: &Realm, arguments: &[Val], _: &Bound) -> Result<Val, Thrown> {
+    let run = realm.run_state().ok_or_else(|| no_run(realm))?;
+    let value = first(realm, arguments);
+    fault::complete(&value, &run);
+    Ok(value)
+}
+
+/// `error.stack`: what happened, and the lines of the source that was written.
+fn error_stack(realm: &Realm, _: &[Val], bound: &Bound) -> Result<Val, Thrown> {
+    let error = &bound.this;
+    match realm.run_state() {
+        Some(run) if error.kind() == Kind::Object && error.is_error() => {
+            realm.string(&stack::shown(error, &run))
+        }
+        _ => Ok(realm.undefined()),
+    }
+}
+
+/// `Error.captureStackTrace`: gives an object a stack of where it is called, or of where `above` was.
+fn capture_stack_trace(realm: &Realm, arguments: &[Val], _: &Bound) -> Result<Val, Thrown> {
+    let run = realm.run_state().ok_or_else(|| no_run(realm))?;
+    let target = first(realm, arguments);
+    let capture = &run.primordials.capture_stack;
+    capture.call(&realm.undefined(), arguments)?;
+    let raw = target.get(c"stack")?.string().unwrap_or_default();
+    let frames = stack::frames(&raw, &run.graph.borrow());
+    let field = |key| target.get(key).ok().and_then(|text| text.string());
+    let name = field(c"name").unwrap_or_else(|| "Error".to_owned());
+    let text = stack::text(&name, &field(c"message").unwrap_or_default(), &frames);
+    target.define(c"stack", realm.string(&text)?, Visibility::Hidden)?;
+    Ok(realm.undefined())
+}
+
 fn log(realm: &Realm, arguments: &[Val], bound: &Bound) -> Result<Val, Thrown> {
-    let session = realm.session().ok_or_else(|| no_run(realm))?;
-    session.log(u8::try_from(bound.magic).unwrap_or(0), arguments)?;
+    let run = realm.run_state().ok_or_else(|| no_run(realm))?;
+    run.log(u8::try_from(bound.magic).unwrap_or(0), arguments)?;
     Ok(realm.undefined())
 }

@@ -35,6 +35,11 @@ impl Meter {
         self.limit.set(bytes);
     }
 
+    /// How many bytes the engine may hold.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit.get()
+    }
+
     /// Whether an allocation was refused.
     pub(crate) fn exhausted(&self) -> bool {
         self.exhausted.get()
@@ -45,12 +50,18 @@ impl Meter {
         self.peak.get()
     }
 
+    /// Once something was refused, everything is: a script that catches the exception gets no further by it. A limit
+    /// that is lifted ends that.
     fn admit(&self, bytes: usize) -> bool {
+        let limit = self.limit.get();
+        if self.exhausted.get() && limit != usize::MAX {
+            return false;
+        }
         let fits = self
             .used
             .get()
             .checked_add(bytes)
-            .is_some_and(|total| total <= self.limit.get());
+            .is_some_and(|total| total <= limit);
         if !fits {
             self.exhausted.set(true);
         }

@@ -2,6 +2,7 @@
 //!
 //! It knows neither processes nor threads: `worker` gives it a process, `thread` a thread.
 
+mod callee;
 mod channel;
 mod class;
 mod clone_fault;
@@ -11,10 +12,14 @@ mod fault;
 mod globals;
 mod meter;
 mod modules;
+mod outlet;
+mod preview;
 mod primordials;
 mod quickjs;
+mod rejections;
 mod run;
-mod session;
+mod run_state;
+mod stack;
 mod template;
 mod tool_realm;
 

@@ -8,10 +8,11 @@ use std::ffi::{CStr, c_char, c_void};
 
 use rquickjs_sys as qjs;
 
-use super::quickjs::{ModuleRef, Realm, Shown, Thrown, Val};
-use super::session::Session;
-use crate::protocol::Fault;
-use crate::typescript::{self, HELPERS, Origin, Position, SyntaxFault, Transformed};
+use super::quickjs::{ModuleRef, Realm, Thrown, Val, Visibility};
+use super::run_state::RunState;
+use crate::brackets;
+use crate::protocol::{Fault, Place};
+use crate::typescript::{self, Origin, Position, SyntaxFault, Transformed};
 
 /// All modules that a run can reach.
 pub(crate) struct Graph {
@@ -21,11 +22,26 @@ pub(crate) struct Graph {
     typescript: bool,
     sources: HashMap<String, String>,
     imports: HashMap<String, Val>,
-    origins: HashMap<String, Option<Origin>>,
-    /// The specifier that could not be found last.
-    pub(crate) missing: Option<String>,
+    loaded: HashMap<String, Loaded>,
+    /// What could not be found last.
+    pub(crate) missing: Option<Missing>,
     /// The syntax error that was found last.
     pub(crate) syntax: Option<Fault>,
+}
+
+/// A module that could not be found, or one without an export that was asked for.
+pub(crate) struct Missing {
+    /// Who imports it; empty where that is not known.
+    pub(crate) base: String,
+    pub(crate) specifier: String,
+    pub(crate) export: Option<String>,
+}
+
+/// A module whose code is known to the engine.
+struct Loaded {
+    source: String,
+    /// Where its code comes from, if it is not the source itself.
+    origin: Option<Origin>,
 }
 
 impl Graph {
@@ -40,7 +56,7 @@ impl Graph {
             typescript,
             sources,
             imports: HashMap::new(),
-            origins: HashMap::new(),
+            loaded: HashMap::new(),
             missing: None,
             syntax: None,
         }
@@ -56,12 +72,57 @@ impl Graph {
 
     /// Whether this name belongs to a module of the script.
     pub(crate) fn knows(&self, name: &str) -> bool {
-        self.origins.contains_key(name)
+        self.loaded.contains_key(name)
+    }
+
+    /// The text of a module as it was written.
+    pub(crate) fn source(&self, name: &str) -> Option<&str> {
+        self.loaded.get(name).map(|loaded| loaded.source.as_str())
+    }
+
+    /// Whether what stands at a place is thrown there. The engine names the place behind the word.
+    pub(crate) fn is_thrown_at(&self, place: &Place) -> bool {
+        let at = Position {
+            line: place.line,
+            column: place.column,
+        };
+        let found = self.source(&place.file).and_then(|source| {
+            let offset = typescript::offset(source, at)?;
+            source.split_at_checked(offset)
+        });
+        found.is_some_and(|(before, behind)| {
+            behind.starts_with("throw") || before.trim_end().ends_with("throw")
+        })
+    }
+
+    /// The line of a place.
+    pub(crate) fn line_of(&self, place: &Place) -> &str {
+        let at = usize::try_from(place.line).unwrap_or(0).checked_sub(1);
+        let source = self.source(&place.file).unwrap_or_default();
+        at.and_then(|at| source.lines().nth(at)).unwrap_or_default()
+    }
+
+    /// Where a module is imported that is not there, or that has no export of this name.
+    pub(crate) fn import_site(&self, missing: &Missing) -> Option<Place> {
+        let leads_there = |base: &str, specifier: &str| match &missing.export {
+            None => base == missing.base && specifier == missing.specifier,
+            Some(_) => self.resolve(base, specifier).ok().as_deref() == Some(&missing.specifier),
+        };
+        self.loaded.iter().find_map(|(name, loaded)| {
+            let leads = |specifier: &str| leads_there(name, specifier);
+            let at = typescript::import_site(&loaded.source, missing.export.as_deref(), leads)?;
+            Some(Place {
+                file: name.clone(),
+                line: at.line,
+                column: at.column,
+            })
+        })
     }
 
     /// Where a position in the evaluated code comes from; `None` for code that nobody wrote.
     pub(crate) fn origin(&self, name: &str, at: Position) -> Option<Position> {
-        let origin = self.origins.get(name).and_then(Option::as_ref);
+        let loaded = self.loaded.get(name);
+        let origin = loaded.and_then(|loaded| loaded.origin.as_ref());
         origin.map_or(Some(at), |origin| origin.of(at))
     }
 
@@ -87,9 +148,6 @@ impl Graph {
             return Err(format!(
                 "Cannot find module '{specifier}' from '{base}': it is not among `modules`"
             ));
-        }
-        if self.typescript && helper(specifier).is_some() {
-            return Ok(specifier.to_owned());
         }
         Err(
             if specifier.contains("://") || specifier.starts_with("data:") {
@@ -120,35 +178,11 @@ fn normalize(base: &str, specifier: &str) -> Option<String> {
     (!parts.is_empty()).then(|| format!("./{}", parts.join("/")))
 }
 
-/// The functions that transformed decorators import.
-fn helper(specifier: &str) -> Option<&'static str> {
-    match specifier.strip_prefix(HELPERS)? {
-        "decorate" => Some(
-            "export default function (decorators, target, key, desc) {
-                const c = arguments.length;
-                let r = c < 3 ? target : desc === null
-                    ? (desc = Object.getOwnPropertyDescriptor(target, key)) : desc;
-                for (let i = decorators.length - 1; i >= 0; i--) {
-                    const d = decorators[i];
-                    if (d) r = (c < 3 ? d(r) : c > 3 ? d(target, key, r) : d(target, key)) || r;
-                }
-                if (c > 3 && r) Object.defineProperty(target, key, r);
-                return r;
-            }",
-        ),
-        "decorateParam" => Some(
-            "export default (index, decorator) => (target, key) => decorator(target, key, index);",
-        ),
-        "decorateMetadata" => Some("export default () => undefined;"),
-        _ => None,
-    }
-}
-
-impl Session {
+impl RunState {
     /// Compiles a module's source and brings it into the script's realm.
     pub(crate) fn load_source(&self, name: &str, source: &str, label: &str) -> Result<Val, Thrown> {
         let typescript = self.graph.borrow().typescript;
-        let transformed = if typescript && helper(name).is_none() {
+        let transformed = if typescript {
             let transformed = typescript::transform(source);
             Some(transformed.map_err(|fault| self.syntax_error(fault, label))?)
         } else {
@@ -158,30 +192,40 @@ impl Session {
             Some(transformed) => (transformed.code, Some(transformed.map)),
             None => (source.to_owned(), None),
         };
-        if helper(name).is_none() {
-            self.graph
-                .borrow_mut()
-                .origins
-                .insert(name.to_owned(), origin);
-        }
+        let loaded = Loaded {
+            source: source.to_owned(),
+            origin,
+        };
+        self.graph
+            .borrow_mut()
+            .loaded
+            .insert(name.to_owned(), loaded);
         let value = self.compile_and_load(&code, name, true)?;
         if let Some(module) = value.module() {
             let meta = self.realm.import_meta(module)?;
             let url = self.realm.string(&format!("sandbox:{label}"))?;
-            meta.define(c"url", url, Shown::Enumerable)?;
+            meta.define(c"url", url, Visibility::Enumerable)?;
         }
         Ok(value)
     }
 
     /// Compiles the prepared body of a tool script and brings it into the script's realm.
-    pub(crate) fn load_body(&self, name: &str, body: Transformed) -> Result<Val, Thrown> {
-        let (code, origin) = (body.code, Some(body.map));
+    pub(crate) fn load_body(
+        &self,
+        name: &str,
+        source: &str,
+        body: Transformed,
+        helpers: &Val,
+    ) -> Result<Val, Thrown> {
+        let (source, origin) = (source.to_owned(), Some(body.map));
         self.graph
             .borrow_mut()
-            .origins
-            .insert(name.to_owned(), origin);
-        let outer = self.realm.run(self.compile_and_load(&code, name, false)?)?;
-        outer.call(&self.realm.undefined(), &[])
+            .loaded
+            .insert(name.to_owned(), Loaded { source, origin });
+        let code = self.compile_and_load(&body.code, name, false)?;
+        let (outermost, undefined) = (self.realm.run(code)?, self.realm.undefined());
+        let outer = outermost.call(&undefined, std::slice::from_ref(helpers))?;
+        outer.call(&undefined, &[])
     }
 
     fn compile_and_load(&self, code: &str, name: &str, module: bool) -> Result<Val, Thrown> {
@@ -190,7 +234,15 @@ impl Session {
             .compiler
             .compile(code, name, module)
             .map_err(|Thrown(error)| {
-                let fault = super::fault::describe(&error, &self.graph.borrow());
+                let mut fault = super::fault::describe(&error, self);
+                let source = self.graph.borrow().source(name).map(str::to_owned);
+                if let Some(found) = source.as_deref().and_then(brackets::explain) {
+                    fault.message = found.message;
+                    fault.stack = None;
+                    fault.line = found.at.map(|at| at.line.into());
+                    fault.column = found.at.map(|at| at.column.into());
+                }
+                fault.specifier = self.specifier_of(name);
                 let thrown = self.realm.error("SyntaxError", &fault.message);
                 self.graph.borrow_mut().syntax = Some(fault);
                 thrown
@@ -198,12 +250,19 @@ impl Session {
         self.realm.load(&bytecode)
     }
 
+    /// The specifier of a module that is not the entry.
+    fn specifier_of(&self, name: &str) -> Option<String> {
+        (name != self.graph.borrow().entry).then(|| name.to_owned())
+    }
+
     /// Notes what is wrong with a text, and gives the error for it.
     pub(crate) fn syntax_error(&self, fault: SyntaxFault, label: &str) -> Thrown {
         let thrown = self.realm.error("SyntaxError", &fault.message);
+        let specifier = self.specifier_of(label);
         self.graph.borrow_mut().syntax = Some(Fault {
             name: "SyntaxError".to_owned(),
             message: fault.message,
+            specifier,
             filename: Some(label.to_owned()),
             line: fault.at.map(|at| at.line.into()),
             column: fault.at.map(|at| at.column.into()),
@@ -222,7 +281,6 @@ impl Session {
             return self.realm.synthetic_module(name, &names?, exports);
         }
         let source = self.graph.borrow().sources.get(name).cloned();
-        let source = source.or_else(|| helper(name).map(str::to_owned));
         let Some(source) = source else {
             return Err(self
                 .realm
@@ -237,7 +295,11 @@ impl Session {
     fn resolve(&self, base: &str, specifier: &str) -> Result<String, Thrown> {
         let resolved = self.graph.borrow().resolve(base, specifier);
         resolved.map_err(|reason| {
-            self.graph.borrow_mut().missing = Some(specifier.to_owned());
+            self.graph.borrow_mut().missing = Some(Missing {
+                base: base.to_owned(),
+                specifier: specifier.to_owned(),
+                export: None,
+            });
             self.realm.error("ReferenceError", &reason)
         })
     }
@@ -257,10 +319,10 @@ pub(crate) unsafe extern "C" fn normalize_callback(
         let text = |pointer| CStr::from_ptr(pointer).to_string_lossy().into_owned();
         (Realm::of(context), text(base), text(specifier))
     };
-    let resolved = match realm.session() {
+    let resolved = match realm.run_state() {
         // Compiling only collects the specifiers; they are resolved in the realm that runs them.
-        Some(session) if realm.is(&session.compiler) => Ok(specifier),
-        Some(session) => session.resolve(&base, &specifier),
+        Some(run) if realm.is(&run.compiler) => Ok(specifier),
+        Some(run) => run.resolve(&base, &specifier),
         None => Ok(specifier),
     };
     match resolved {
@@ -287,8 +349,8 @@ pub(crate) unsafe extern "C" fn load_callback(
             CStr::from_ptr(name).to_string_lossy().into_owned(),
         )
     };
-    let loaded = match realm.session() {
-        Some(session) if !realm.is(&session.compiler) => session.load_module(&name),
+    let loaded = match realm.run_state() {
+        Some(run) if !realm.is(&run.compiler) => run.load_module(&name),
         // A stand-in: nothing is ever linked in the compiler realm.
         _ => realm
             .object()

@@ -23,12 +23,17 @@ pub(crate) struct Primordials {
     pub(crate) view_buffer: Val,
     pub(crate) view_offset: Val,
     pub(crate) view_length: Val,
+    /// The getter of every typed array's `byteLength`.
+    pub(crate) array_length: Val,
     pub(crate) big_int: Val,
+    /// The getter of `Error.prototype.stack`, which gives the engine's own text.
+    pub(crate) stack: Val,
+    pub(crate) capture_stack: Val,
     /// The error constructors, by name.
     pub(crate) errors: Vec<(&'static str, Val)>,
 }
 
-const ERRORS: [&str; 7] = [
+const ERRORS: [&str; 8] = [
     "Error",
     "TypeError",
     "RangeError",
@@ -36,6 +41,7 @@ const ERRORS: [&str; 7] = [
     "ReferenceError",
     "EvalError",
     "URIError",
+    "AggregateError",
 ];
 
 impl Primordials {
@@ -71,7 +77,10 @@ impl Primordials {
             view_buffer: getter("DataView", "buffer")?,
             view_offset: getter("DataView", "byteOffset")?,
             view_length: getter("DataView", "byteLength")?,
+            array_length: getter("Object.getPrototypeOf(Uint8Array)", "byteLength")?,
             big_int: global.get(c"BigInt")?,
+            stack: getter("Error", "stack")?,
+            capture_stack: evaluate("Error.captureStackTrace")?,
             errors: errors?,
         })
     }

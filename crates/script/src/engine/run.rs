@@ -7,29 +7,59 @@ use super::channel::Channel;
 use super::clone_out::Functions;
 use super::fault;
 use super::globals;
-use super::modules::Graph;
+use super::modules::{Graph, Missing};
+use super::preview;
 use super::quickjs::{PromiseState, Thrown, Val};
-use super::session::Session;
-use super::template::{Furniture, Template};
-use super::tool_realm::ToolRealm;
-use crate::protocol::{Done, DoneStatus, Encoded, Fault, FromWorker, Job};
+use super::run_state::RunState;
+use super::stack;
+use super::template::{RealmContents, Template};
+use crate::protocol::{Encoded, Fault, FromWorker, Job, Oversize, Place, RunReport, RunStatus};
+use crate::runtime::RealmKind;
 use crate::value::wire::Tag;
 
 /// Runs a job and tells the host how it ended.
 pub(crate) fn run(template: &Template, job: &Job, channel: Channel) {
-    let session = begin(template, job, channel);
-    let meter = session.realm.meter();
+    let run = begin(template, job, channel);
+    let meter = run.realm.meter();
     meter.begin(usize::try_from(job.memory).unwrap_or(usize::MAX));
-    globals::seed(&session.realm);
-    let outcome = match &template.furniture {
-        Furniture::Module { set_console } => execute(&session, job, set_console),
-        Furniture::ToolScript(tools) => tools.execute(&session, job),
+    globals::seed(&run.realm);
+    let outcome = match &template.contents {
+        RealmContents::Module { set_console } => execute(&run, job, set_console),
+        RealmContents::ToolScript(tools) => tools.execute(&run, job),
     };
-    let done = conclude(&session, &template.furniture, outcome);
+    let outcome = wind_down(&run, outcome);
+    let done = conclude(&run, &template.contents, outcome);
     // If the host is gone there is nobody left to tell.
-    let _ = session.send(&FromWorker::Done(Box::new(done)));
-    session.graph.borrow_mut().set_imports(HashMap::new());
+    let _ = run.send(&FromWorker::Done(Box::new(done)));
+    run.rejections.clear();
+    run.graph.borrow_mut().set_imports(HashMap::new());
 }
+
+/// How much more stack a driven async function takes than one of the engine's own.
+const DRIVEN: usize = 8;
+
+/// Jobs that still run when the result is there. A script whose jobs make new ones for ever has a result all the same.
+const MOST_JOBS_AFTER: u32 = 1_000_000;
+
+/// Lets the microtasks run that are queued when the result is there: what they print and report counts, and so does
+/// what they throw.
+fn wind_down(run: &Rc<RunState>, outcome: Outcome) -> Outcome {
+    let result = outcome?;
+    for _ in 0..MOST_JOBS_AFTER {
+        if run.realm.meter().exhausted() || !run.run_job()? {
+            break;
+        }
+    }
+    Ok(result)
+}
+
+/// What comes of a run: its result, or what is told of one that is too large.
+pub(crate) enum Product {
+    Whole(Vec<u8>),
+    Oversize(Oversize),
+}
+
+pub(crate) type Outcome = Result<Product, Failure>;
 
 /// What most tool scripts do.
 const TOOL_REHEARSAL: &str = "const f = async (a: number[]) => ({ a: a.map((x) => `${x}`) });
@@ -54,32 +84,38 @@ pub(crate) fn rehearse(template: &Template, channel: Channel) -> Option<Channel>
         stack: 1 << 20,
         message_bytes: 1 << 20,
         message_depth: 100,
+        message_held: 1 << 20,
         ..Job::default()
     };
     let limits = channel.limits();
-    let session = begin(template, &job, channel);
-    let rehearsed = match &template.furniture {
-        Furniture::Module { set_console } => execute(&session, &job, set_console),
-        Furniture::ToolScript(_) => {
-            ToolRealm::rehearse(&session, TOOL_REHEARSAL).map(|()| Vec::new())
-        }
+    let run = begin(template, &job, channel);
+    let rehearsed = match &template.contents {
+        RealmContents::Module { set_console } => execute(&run, &job, set_console),
+        RealmContents::ToolScript(tools) => tools
+            .rehearse(&run, TOOL_REHEARSAL)
+            .map(|()| Product::Whole(Vec::new())),
     }
     .is_ok();
-    session.graph.borrow_mut().set_imports(HashMap::new());
-    let mut channel = Session::into_channel(session).filter(|_| rehearsed)?;
+    run.rejections.clear();
+    run.graph.borrow_mut().set_imports(HashMap::new());
+    let mut channel = RunState::into_channel(run).filter(|_| rehearsed)?;
     channel.set_limits(limits);
     Some(channel)
 }
 
-fn begin(template: &Template, job: &Job, mut channel: Channel) -> Rc<Session> {
+fn begin(template: &Template, job: &Job, mut channel: Channel) -> Rc<RunState> {
     let limits = job.limits();
     channel.set_limits(limits);
     let graph = Graph::new(&job.filename, job.typescript, &job.modules);
-    let session = Session::new(template, graph, limits, job, channel);
-    session
-        .realm
-        .set_stack(usize::try_from(job.stack).unwrap_or(usize::MAX));
-    session
+    let run = RunState::new(template, graph, limits, job, channel);
+    // A tool script's async functions are driven by functions of ours, which take a multiple of the stack.
+    let times = match job.realm() {
+        RealmKind::Module => 1,
+        RealmKind::ToolScript => DRIVEN,
+    };
+    let stack = usize::try_from(job.stack).unwrap_or(usize::MAX);
+    run.realm.set_stack(stack.saturating_mul(times));
+    run
 }
 
 /// How a run fails.
@@ -100,25 +136,13 @@ impl From<Thrown> for Failure {
     }
 }
 
-fn conclude(
-    session: &Rc<Session>,
-    furniture: &Furniture,
-    outcome: Result<Vec<u8>, Failure>,
-) -> Done {
-    let meter = session.realm.meter();
+fn conclude(run: &Rc<RunState>, contents: &RealmContents, outcome: Outcome) -> RunReport {
+    let meter = run.realm.meter();
     // The allocator is asked first: what a script made of the exception does not count.
     let exhausted = meter.exhausted();
     let peak = meter.peak() as u64;
     // Describing an error takes memory too.
     meter.set_limit(usize::MAX);
-    let dropped_logs = session.dropped_logs();
-    let done = |status, error| Done {
-        status,
-        result: Encoded::default(),
-        error,
-        peak,
-        dropped_logs,
-    };
     if exhausted {
         let message = "the script used more memory than its limit allows".to_owned();
         let fault = Fault {
@@ -126,85 +150,138 @@ fn conclude(
             message,
             ..Fault::default()
         };
-        return done(DoneStatus::Memory, Some(fault));
+        return RunReport {
+            status: RunStatus::Memory,
+            error: Some(fault),
+            peak,
+            dropped_logs: run.outlet.dropped_logs(),
+            ..RunReport::default()
+        };
     }
-    match outcome {
-        Ok(result) => Done {
-            result: result.into(),
-            ..done(DoneStatus::Success, None)
-        },
-        Err(Failure::Link(Thrown(error))) => {
-            done(DoneStatus::LinkError, Some(link_fault(session, &error)))
-        }
-        Err(Failure::NoExport(name)) => {
-            let message = format!("the module has no export named '{name}'");
-            let name = "SyntaxError".to_owned();
-            let filename = Some(session.graph.borrow().entry.clone());
-            done(
-                DoneStatus::LinkError,
-                Some(Fault {
-                    name,
-                    message,
-                    filename,
-                    ..Fault::default()
-                }),
-            )
-        }
-        Err(Failure::Uncaught(Thrown(error))) => {
-            let mut fault = fault::describe(&error, &session.graph.borrow());
-            if let Furniture::ToolScript(tools) = furniture {
-                fault.mark = tools.mark_of(&error);
+    let failed = match &outcome {
+        Err(Failure::Uncaught(Thrown(error))) => Some(error.clone()),
+        _ => None,
+    };
+    let mark = |error: &Val| match contents {
+        RealmContents::ToolScript(tools) => tools.mark_of(error),
+        RealmContents::Module { .. } => 0,
+    };
+    let (unhandled, unhandled_left_out) = run.rejections.take(run, failed.as_ref(), mark);
+    let (status, error) = match &outcome {
+        Ok(_) => (RunStatus::Success, None),
+        Err(failure) => {
+            let (status, mut fault) = told(run, failure);
+            if let Some(error) = &failed {
+                fault.mark = mark(error);
             }
-            done(DoneStatus::Error, Some(fault))
+            (status, Some(fault))
         }
-        Err(Failure::Stuck) => {
-            let message = "the script awaits a promise that nothing can settle any more".to_owned();
-            let fault = Fault {
-                name: "Error".to_owned(),
-                message,
-                ..Fault::default()
-            };
-            done(DoneStatus::Error, Some(fault))
-        }
+    };
+    let (result, oversize) = match outcome {
+        Ok(Product::Whole(result)) => (result.into(), None),
+        Ok(Product::Oversize(oversize)) => (Encoded::default(), Some(oversize)),
+        Err(_) => (Encoded::default(), None),
+    };
+    RunReport {
+        status,
+        result,
+        error,
+        peak,
+        dropped_logs: run.outlet.dropped_logs(),
+        unhandled,
+        unhandled_left_out,
+        dropped_calls: run.under_way(),
+        oversize,
     }
 }
 
-fn link_fault(session: &Rc<Session>, error: &Val) -> Fault {
-    let graph = session.graph.borrow();
-    if let Some(fault) = &graph.syntax {
+/// What is told of a failure.
+fn told(run: &Rc<RunState>, failure: &Failure) -> (RunStatus, Fault) {
+    let entry = || Some(run.graph.borrow().entry.clone());
+    match failure {
+        Failure::Link(Thrown(error)) => (RunStatus::LinkError, link_fault(run, error)),
+        Failure::NoExport(name) => (
+            RunStatus::LinkError,
+            Fault {
+                name: "SyntaxError".to_owned(),
+                message: format!("the module has no export named '{name}'"),
+                filename: entry(),
+                ..Fault::default()
+            },
+        ),
+        Failure::Uncaught(Thrown(error)) => (RunStatus::Error, fault::describe(error, run)),
+        Failure::Stuck => (
+            RunStatus::Error,
+            Fault {
+                name: "Error".to_owned(),
+                message: "the script awaits a promise that nothing can settle any more".to_owned(),
+                filename: entry(),
+                ..Fault::default()
+            },
+        ),
+    }
+}
+
+fn link_fault(run: &Rc<RunState>, error: &Val) -> Fault {
+    if let Some(fault) = &run.graph.borrow().syntax {
         return fault.clone();
     }
-    let mut fault = fault::describe(error, &graph);
-    // A missing export is only told in the engine's message, at a time when no script has run yet.
-    let in_message = fault
-        .message
-        .rsplit_once("in module '")
-        .and_then(|(_, rest)| rest.split_once('\''))
-        .map(|(specifier, _)| specifier.to_owned());
-    fault.specifier = graph.missing.clone().or(in_message);
-    fault
+    let fault = fault::describe(error, run);
+    let graph = run.graph.borrow();
+    let unexported = missing_export(&fault.message);
+    let Some(missing) = graph.missing.as_ref().or(unexported.as_ref()) else {
+        return fault;
+    };
+    let place = graph.import_site(missing);
+    let stack = place.as_ref().map(|Place { file, line, column }| {
+        let header = stack::header(&fault.name, &fault.message);
+        format!("{header}\n    at {file}:{line}:{column}")
+    });
+    Fault {
+        specifier: Some(missing.specifier.clone()),
+        stack: stack.or(fault.stack.clone()),
+        ..fault
+    }
+    .at(place.as_ref())
 }
 
-fn execute(session: &Rc<Session>, job: &Job, set_console: &Val) -> Result<Vec<u8>, Failure> {
-    install(session, job, set_console)?;
-    let realm = &session.realm;
-    let entry = session.graph.borrow().entry.clone();
-    let module = session
+/// A missing export is only told in the engine's message, at a time when no script has run yet.
+fn missing_export(message: &str) -> Option<Missing> {
+    let (before, rest) = message.rsplit_once("in module '")?;
+    let (specifier, _) = rest.split_once('\'')?;
+    let export = before.split('\'').nth(1)?;
+    Some(Missing {
+        base: String::new(),
+        specifier: specifier.to_owned(),
+        export: Some(export.to_owned()),
+    })
+}
+
+fn execute(run: &Rc<RunState>, job: &Job, set_console: &Val) -> Outcome {
+    install(run, job, set_console)?;
+    let realm = &run.realm;
+    let entry = run.graph.borrow().entry.clone();
+    let module = run
         .load_source(&entry, &job.source, &job.filename)
         .map_err(Failure::Link)?;
     realm.resolve_imports(&module).map_err(Failure::Link)?;
     let reference = module.module().ok_or(Failure::Stuck)?;
     // Linking happens here; what evaluation throws arrives through the promise.
     let evaluation = realm.run(module).map_err(Failure::Link)?;
-    settled(session, &evaluation)?;
+    settled(run, &evaluation)?;
     let namespace = realm.namespace(reference)?;
     if !namespace.has(&job.export)? {
         return Err(Failure::NoExport(job.export.clone()));
     }
     let export = namespace.get_text(&job.export)?;
-    let arguments = session.spread(&job.arguments)?;
+    let arguments = run.spread(&job.arguments)?;
+    drop(realm.take_back_trace());
     let candidate = if export.is_function() {
-        export.call(&realm.undefined(), &arguments)?
+        let called = export.call(&realm.undefined(), &arguments);
+        if let Err(Thrown(error)) = &called {
+            run.rejections.note(run, error);
+        }
+        called?
     } else if arguments.is_empty() {
         export
     } else {
@@ -217,13 +294,21 @@ fn execute(session: &Rc<Session>, job: &Job, set_console: &Val) -> Result<Vec<u8
     // Resolving a promise with it unwraps thenables of any depth.
     let (promise, resolve, _) = realm.promise()?;
     resolve.call(&realm.undefined(), &[candidate])?;
-    let value = settled(session, &promise)?;
-    let result = session.clone_out(&value, Functions::Refuse);
-    Ok(result.map_err(|fault| fault.into_thrown(realm, "result"))?)
+    let value = settled(run, &promise)?;
+    marshal(run, &value)
+}
+
+/// The result as it crosses, or what is told of it.
+pub(super) fn marshal(run: &Rc<RunState>, value: &Val) -> Outcome {
+    match run.clone_out(value, Functions::Refuse) {
+        Ok(result) => Ok(Product::Whole(result)),
+        Err(fault) if fault.is_too_large() => Ok(Product::Oversize(preview::oversize(value, run))),
+        Err(fault) => Err(Failure::Uncaught(fault.into_thrown(&run.realm, "result"))),
+    }
 }
 
 /// Runs jobs and attends to the host until the promise has settled.
-pub(super) fn settled(session: &Rc<Session>, promise: &Val) -> Result<Val, Failure> {
+pub(super) fn settled(run: &Rc<RunState>, promise: &Val) -> Result<Val, Failure> {
     loop {
         match promise.promise_state() {
             Some(PromiseState::Fulfilled) => return Ok(promise.promise_result()),
@@ -233,19 +318,22 @@ pub(super) fn settled(session: &Rc<Session>, promise: &Val) -> Result<Val, Failu
             Some(PromiseState::Pending) => {}
             None => return Ok(promise.clone()),
         }
-        if session.realm.run_job()? {
+        if run.realm.meter().exhausted() {
+            return Err(Failure::Stuck);
+        }
+        if run.run_job()? {
             continue;
         }
-        if session.realm.meter().exhausted() || !session.expects_the_host() || !session.attend()? {
+        if !run.expects_the_host() || !run.attend()? {
             return Err(Failure::Stuck);
         }
     }
 }
 
 /// Brings the caller's globals and imports in.
-fn install(session: &Rc<Session>, job: &Job, set_console: &Val) -> Result<(), Failure> {
-    let realm = &session.realm;
-    let globals = session.clone_in(&job.globals)?;
+fn install(run: &Rc<RunState>, job: &Job, set_console: &Val) -> Result<(), Failure> {
+    let realm = &run.realm;
+    let globals = run.clone_in(&job.globals)?;
     if globals.has("console")? {
         let console = globals.get(c"console")?;
         set_console.call(&realm.undefined(), &[console])?;
@@ -261,9 +349,9 @@ fn install(session: &Rc<Session>, job: &Job, set_console: &Val) -> Result<(), Fa
         names.push("report");
     }
     if !names.is_empty() {
-        declare(session, &names, &globals)?;
+        declare(run, &names, &globals)?;
     }
-    let imports = session.clone_in(&job.imports)?;
+    let imports = run.clone_in(&job.imports)?;
     let keys = imports.keys()?;
     let modules: Result<HashMap<String, Val>, Thrown> = (0..keys.len())
         .map(|at| {
@@ -273,12 +361,12 @@ fn install(session: &Rc<Session>, job: &Job, set_console: &Val) -> Result<(), Fa
             ))
         })
         .collect();
-    session.graph.borrow_mut().set_imports(modules?);
+    run.graph.borrow_mut().set_imports(modules?);
     Ok(())
 }
 
 /// Binds names in the global lexical scope: every module sees them, `globalThis` does not.
-fn declare(session: &Rc<Session>, names: &[&str], values: &Val) -> Result<(), Thrown> {
+fn declare(run: &Rc<RunState>, names: &[&str], values: &Val) -> Result<(), Thrown> {
     let mut source = format!("let {}; $ => {{ ", names.join(", "));
     for name in names {
         source.push_str(name);
@@ -287,9 +375,9 @@ fn declare(session: &Rc<Session>, names: &[&str], values: &Val) -> Result<(), Th
         source.push(';');
     }
     source.push('}');
-    let bytecode = session.compiler.compile(&source, "<globals>", false)?;
-    let assign = session.realm.run(session.realm.load(&bytecode)?)?;
+    let bytecode = run.compiler.compile(&source, "<globals>", false)?;
+    let assign = run.realm.run(run.realm.load(&bytecode)?)?;
     assign
-        .call(&session.realm.undefined(), std::slice::from_ref(values))
+        .call(&run.realm.undefined(), std::slice::from_ref(values))
         .map(drop)
 }

@@ -17,11 +17,11 @@ pub(crate) struct Template {
     pub(crate) realm: Realm,
     pub(crate) compiler: Realm,
     pub(crate) primordials: Rc<Primordials>,
-    pub(crate) furniture: Furniture,
+    pub(crate) contents: RealmContents,
 }
 
 /// What a kind of realm has beside the intrinsics.
-pub(crate) enum Furniture {
+pub(crate) enum RealmContents {
     /// Sets the binding `console` in the global lexical scope, which begins as the built-in one.
     Module { set_console: Val },
     /// Frozen intrinsics, tracked promises, and the way to begin a script.
@@ -40,7 +40,7 @@ impl Template {
         let realm = Realm::new(Intrinsics::Script, stop).ok_or_else(none)?;
         let compiler = realm.sibling(Intrinsics::Compiler).ok_or_else(none)?;
         realm.set_loader();
-        Self::furnish(kind, realm, compiler).map_err(|Thrown(error)| {
+        Self::set_up(kind, realm, compiler).map_err(|Thrown(error)| {
             let message = error
                 .get(c"message")
                 .ok()
@@ -51,13 +51,13 @@ impl Template {
 
     /// Which kind it is.
     pub(crate) fn kind(&self) -> RealmKind {
-        match self.furniture {
-            Furniture::Module { .. } => RealmKind::Module,
-            Furniture::ToolScript(_) => RealmKind::ToolScript,
+        match self.contents {
+            RealmContents::Module { .. } => RealmKind::Module,
+            RealmContents::ToolScript(_) => RealmKind::ToolScript,
         }
     }
 
-    fn furnish(kind: RealmKind, realm: Realm, compiler: Realm) -> Result<Self, Thrown> {
+    fn set_up(kind: RealmKind, realm: Realm, compiler: Realm) -> Result<Self, Thrown> {
         let evaluate = |source: &str| {
             realm.run(realm.load(&compiler.compile(source, "<template>", false)?)?)
         };
@@ -65,21 +65,21 @@ impl Template {
         evaluate(globals::RANGE_ERRORS)?;
         globals::harden(&realm)?;
         let console = globals::console(&realm)?;
-        let furniture = match kind {
+        let contents = match kind {
             RealmKind::Module => {
                 let set_console = evaluate("let console; (value) => { console = value; }")?;
                 set_console.call(&realm.undefined(), &[console])?;
-                Furniture::Module { set_console }
+                RealmContents::Module { set_console }
             }
             RealmKind::ToolScript => {
-                Furniture::ToolScript(ToolRealm::furnish(&realm, evaluate, console)?)
+                RealmContents::ToolScript(ToolRealm::set_up(&realm, evaluate, console)?)
             }
         };
         Ok(Self {
             realm,
             compiler,
             primordials,
-            furniture,
+            contents,
         })
     }
 }

@@ -55,16 +55,16 @@ pub(crate) fn begin(
     let (settle, result) = oneshot::channel();
     let task_shared = Arc::clone(&shared);
     tokio::spawn(async move {
-        let (mut result, place) = serve(&runtime, &task_shared, source, options).await;
+        let (mut result, lease) = serve(&runtime, &task_shared, source, options).await;
         result.duration_ms = began.elapsed().as_secs_f64() * 1000.0;
         let (reports, logs) = task_shared.settle();
         result.reports = reports;
         result.logs.splice(..0, logs);
         let _ = settle.send(result);
-        if let Some(place) = place {
+        if let Some(lease) = lease {
             // The caller comes first; forking the next child can wait until it has its result.
             tokio::task::yield_now().await;
-            place.leave();
+            lease.leave();
         }
     });
     CodeExecution {
@@ -79,14 +79,14 @@ async fn serve(
     shared: &Arc<Shared>,
     source: String,
     options: CodeOptions,
-) -> (CodeExecutionResult, Option<Place>) {
+) -> (CodeExecutionResult, Option<SeatLease>) {
     if let Err(error) = options.check() {
         let error = CodeExecutionError::new("TypeError", error.to_string());
         return (failed(Status::Error, error), None);
     }
     let seat = tokio::select! {
         biased;
-        () = shared.terminated.notified() => return (shared.terminated_result(), None),
+        () = shared.terminated.notified() => return (shared.terminated_result(None), None),
         seat = runtime.seat() => seat,
     };
     match seat {
@@ -99,16 +99,16 @@ async fn serve(
                 release,
             } = seat;
             let seated = shared.seated(Arc::clone(&stop), pid);
-            let place = Place {
+            let lease = SeatLease {
                 stop,
                 release: Some(release),
             };
             let result = if seated {
                 Service::run(stream, ending, runtime.limits(), shared, source, options).await
             } else {
-                shared.terminated_result()
+                shared.terminated_result(None)
             };
-            (result, Some(place))
+            (result, Some(lease))
         }
         Err(error) => {
             let error = CodeExecutionError::new("HarnessInternalError", error.to_string());
@@ -118,18 +118,18 @@ async fn serve(
 }
 
 /// A seat that is in use. However the task ends, what runs in it is stopped.
-struct Place {
+struct SeatLease {
     stop: Arc<dyn Stop>,
     release: Option<Box<dyn FnOnce() + Send>>,
 }
 
-impl Place {
+impl SeatLease {
     fn leave(self) {
         drop(self);
     }
 }
 
-impl Drop for Place {
+impl Drop for SeatLease {
     fn drop(&mut self) {
         // Whatever the script still does is of no use to anybody.
         self.stop.stop();
@@ -148,6 +148,11 @@ pub(crate) fn failed(status: Status, error: CodeExecutionError) -> CodeExecution
         error: Some(error),
         duration_ms: 0.0,
         memory_used_bytes: None,
+        unhandled: Vec::new(),
+        unhandled_left_out: 0,
+        unanswered: Vec::new(),
+        oversize: None,
+        dropped_logs: 0,
     }
 }
 
@@ -167,7 +172,7 @@ impl CodeExecution {
         self.shared.state().reports.clone()
     }
 
-    /// Waits until the run has a place: from here on it takes time.
+    /// Waits until the run has a seat: from here on it takes time.
     pub fn seated(&self) -> impl Future<Output = ()> + use<> {
         let mut seated = self.shared.seated.subscribe();
         async move {
@@ -237,16 +242,21 @@ impl Shared {
         self.state().termination.is_some()
     }
 
-    pub(crate) fn terminated_result(&self) -> CodeExecutionResult {
+    /// The result of a run that the caller stopped while it waited for something.
+    pub(crate) fn terminated_result(&self, waiting: Option<String>) -> CodeExecutionResult {
         let reason = self
             .state()
             .termination
             .clone()
             .and_then(|Termination(reason)| reason);
-        let message = match reason {
+        let mut message = match reason {
             Some(reason) => format!("terminated by the caller: {reason}"),
             None => "terminated by the caller".to_owned(),
         };
+        if let Some(waiting) = waiting {
+            message.push_str("; it was waiting for ");
+            message.push_str(&waiting);
+        }
         failed(
             Status::Terminated,
             CodeExecutionError::new("TerminatedError", message),

@@ -35,6 +35,8 @@ pub struct HostFunction {
 enum Body {
     Sync(Arc<dyn Fn(Vec<Value>) -> HostResult + Send + Sync>),
     Async(Arc<dyn Fn(Vec<Value>) -> HostFuture + Send + Sync>),
+    /// Takes its time here; the script waits for it.
+    Waited(Arc<dyn Fn(Vec<Value>) -> HostFuture + Send + Sync>),
 }
 
 /// A future of the host that a script sees as a promise.
@@ -118,6 +120,19 @@ impl HostFunction {
         }
     }
 
+    /// A function that takes its time on the host and that the script waits for: it gets a value, not a
+    /// promise, and nothing else in it goes on meanwhile, but for its functions that the host calls.
+    pub fn waited<F>(name: &str, body: impl Fn(Vec<Value>) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = HostResult> + Send + 'static,
+    {
+        let body = move |arguments| -> HostFuture { Box::pin(body(arguments)) };
+        Self {
+            name: name.into(),
+            body: Body::Waited(Arc::new(body)),
+        }
+    }
+
     /// The name that the script sees.
     pub fn name(&self) -> &str {
         &self.name
@@ -131,7 +146,7 @@ impl HostFunction {
     pub(crate) fn begin(&self, arguments: Vec<Value>) -> Result<HostResult, HostFuture> {
         match &self.body {
             Body::Sync(body) => Ok(body(arguments)),
-            Body::Async(body) => Err(body(arguments)),
+            Body::Async(body) | Body::Waited(body) => Err(body(arguments)),
         }
     }
 }
@@ -175,6 +190,11 @@ impl ScriptFunction {
         };
         self.0.requests.send(request).map_err(|_| gone())?;
         answered.await.unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Whether its run has ended.
+    pub fn is_gone(&self) -> bool {
+        self.0.requests.is_closed()
     }
 
     /// The number in the run that this sender belongs to; `None` for another run's.

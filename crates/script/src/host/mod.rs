@@ -14,7 +14,8 @@ pub(crate) use execution::begin;
 pub use function::{HostError, HostFunction, HostPromise, HostResult, ScriptFunction};
 pub use options::{CodeOptions, Language, OptionsError};
 pub use result::{
-    CodeExecutionError, CodeExecutionLog, CodeExecutionResult, ErrorOrigin, LogLevel, Status,
+    CodeExecutionError, CodeExecutionLog, CodeExecutionResult, ErrorOrigin, LogLevel, Oversize,
+    Status,
 };
 pub use tool_script::{
     Reply, Site, ToolCall, ToolHost, ToolScript, ToolScriptLimits, check_tool_script,

@@ -7,9 +7,12 @@ use serde_json::Value as Json;
 
 use super::result::CodeExecutionLog;
 use crate::protocol::JobKind;
-use crate::value::{JsonError, Value};
+use crate::value::{JsonError, JsonFunctions, Value};
 
-/// The options of `run_code`, with the defaults of the specification.
+/// Reads the value of an option.
+type ReadValue<'a> = dyn FnMut(&str, &Json) -> Result<Value, OptionsError> + 'a;
+
+/// The options of `run_code`, with the defaults of `docs/run-code.md`.
 #[derive(Clone, Debug)]
 pub struct CodeOptions {
     pub(crate) export: String,
@@ -194,17 +197,53 @@ impl CodeOptions {
         self
     }
 
+    /// Somebody who hears every line of the built-in console as it comes.
+    pub fn log(mut self, sink: impl Fn(&CodeExecutionLog) + Send + Sync + 'static) -> Self {
+        self.logging.sink = Some(LogSink(Arc::new(sink)));
+        self
+    }
+
+    /// The functions of the host that the script is given: where it finds each, and its name.
+    pub fn bridged(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for (from, value) in self.imports.iter().chain(&self.globals) {
+            functions_in(from, value, &mut names);
+        }
+        names
+    }
+
+    /// Whether the script has the `report` global.
+    pub fn reports(&self) -> bool {
+        self.report.is_some()
+    }
+
     /// Reads the JSON form. `report: true` installs the `report` global; values use the `$` notation.
     pub fn from_json(json: &Json) -> Result<Self, OptionsError> {
+        Self::read(json, &mut |key, value| {
+            convert(key, Value::from_json(value))
+        })
+    }
+
+    /// The same with functions.
+    pub fn from_json_with(
+        json: &Json,
+        functions: &mut dyn JsonFunctions,
+    ) -> Result<Self, OptionsError> {
+        Self::read(json, &mut |key, value| {
+            convert(key, Value::from_json_with(value, functions))
+        })
+    }
+
+    fn read(json: &Json, value_of: &mut ReadValue<'_>) -> Result<Self, OptionsError> {
         let map = json.as_object().ok_or(OptionsError::NotAnObject)?;
         let mut options = Self::default();
         for (key, value) in map {
             match key.as_str() {
-                "execute" => options.read_execute(value)?,
+                "execute" => options.read_execute(value, value_of)?,
                 "imports" => {
                     for (specifier, exports) in entries(key, value)? {
                         entries(&format!("imports.{specifier}"), exports)?;
-                        let exports = convert(key, exports)?;
+                        let exports = value_of(key, exports)?;
                         options.imports.push((specifier.clone(), exports));
                     }
                 }
@@ -216,7 +255,7 @@ impl CodeOptions {
                 }
                 "globals" => {
                     for (name, value) in entries(key, value)? {
-                        options.globals.push((name.clone(), convert(key, value)?));
+                        options.globals.push((name.clone(), value_of(key, value)?));
                     }
                 }
                 "language" => {
@@ -245,7 +284,11 @@ impl CodeOptions {
         Ok(options)
     }
 
-    fn read_execute(&mut self, json: &Json) -> Result<(), OptionsError> {
+    fn read_execute(
+        &mut self,
+        json: &Json,
+        value_of: &mut ReadValue<'_>,
+    ) -> Result<(), OptionsError> {
         for (key, value) in entries("execute", json)? {
             match key.as_str() {
                 "fn" => self.export = text("execute.fn", value)?,
@@ -253,7 +296,7 @@ impl CodeOptions {
                     let items = value
                         .as_array()
                         .ok_or_else(|| wrong("execute.args", "an array"))?;
-                    let items = items.iter().map(|item| convert("execute.args", item));
+                    let items = items.iter().map(|item| value_of("execute.args", item));
                     self.arguments = items.collect::<Result<_, _>>()?;
                 }
                 _ => {
@@ -293,6 +336,19 @@ impl CodeOptions {
     }
 }
 
+/// Functions that are given as such or as properties of an object.
+fn functions_in(path: &str, value: &Value, names: &mut Vec<String>) {
+    match value {
+        Value::Function(_) => names.push(path.to_owned()),
+        Value::Object(entries) => {
+            for (name, value) in entries.iter() {
+                functions_in(&format!("{path}.{name}"), value, names);
+            }
+        }
+        _ => {}
+    }
+}
+
 fn entries<'a>(
     key: &str,
     json: &'a Json,
@@ -306,8 +362,8 @@ fn text(key: &str, json: &Json) -> Result<String, OptionsError> {
         .ok_or_else(|| wrong(key, "a string"))
 }
 
-fn convert(key: &str, json: &Json) -> Result<Value, OptionsError> {
-    Value::from_json(json).map_err(|error| OptionsError::Value {
+fn convert(key: &str, value: Result<Value, JsonError>) -> Result<Value, OptionsError> {
+    value.map_err(|error| OptionsError::Value {
         key: key.to_owned(),
         error,
     })

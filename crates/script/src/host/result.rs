@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+pub use crate::protocol::Oversize;
 use crate::value::Value;
 
 /// Outcome classification.
@@ -20,7 +21,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The name in the specification.
+    /// The name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -49,6 +50,16 @@ pub struct CodeExecutionResult {
     pub duration_ms: f64,
     /// The most bytes that the script's heap held at once, when it was measured.
     pub memory_used_bytes: Option<u64>,
+    /// Rejections that nobody handled, the first ones. Of a module the first one is its error.
+    pub unhandled: Vec<CodeExecutionError>,
+    /// How many more there were.
+    pub unhandled_left_out: u64,
+    /// Of a tool script: its calls whose answers it did not take in before it ended, by their numbers.
+    pub unanswered: Vec<u64>,
+    /// What is told of a tool script's result that was too large to cross. Of a module it is the error.
+    pub oversize: Option<Oversize>,
+    /// Lines of the console that number, rate or size dropped.
+    pub dropped_logs: u64,
 }
 
 /// Why a run did not succeed.
@@ -119,7 +130,7 @@ impl LogLevel {
 }
 
 impl CodeExecutionResult {
-    /// The specification's JSON, with values in the `$` notation.
+    /// As JSON on the wire, with values in the `$` notation.
     pub fn to_json(&self) -> Json {
         let mut json = json!({ "status": self.status.as_str() });
         if let Some(result) = &self.result {
@@ -139,7 +150,7 @@ impl CodeExecutionResult {
 }
 
 impl CodeExecutionLog {
-    /// The specification's JSON.
+    /// As JSON on the wire.
     pub fn to_json(&self) -> Json {
         json!({
             "level": self.level.as_str(),
@@ -159,7 +170,7 @@ impl CodeExecutionError {
         }
     }
 
-    /// The specification's JSON; absent fields are left out.
+    /// As JSON on the wire; absent fields are left out.
     pub fn to_json(&self) -> Json {
         let mut json = json!({ "name": self.name, "message": self.message });
         let texts = [

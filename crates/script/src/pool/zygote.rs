@@ -119,6 +119,8 @@ impl Inner {
             .env_clear()
             .stdin(Stdio::from(control));
         command.stdout(Stdio::null()).stderr(Stdio::null());
+        // What a child would look up in libraries at its first call of it, the zygote has looked up.
+        command.env("LD_BIND_NOW", "1");
         command.envs(self.config.time_zone.iter().map(|zone| ("TZ", zone)));
         Ok((path.display().to_string(), command))
     }

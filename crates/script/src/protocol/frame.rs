@@ -25,9 +25,21 @@ pub(crate) enum FrameError {
 
 /// A message between the two sides, as one frame with its header.
 pub(crate) trait Message: Serialize + DeserializeOwned {
+    /// The largest body.
+    fn most(limits: Limits) -> usize;
+
+    /// The length of the body that a header announces, if it is within the limit.
+    fn body_length(header: [u8; HEADER], limits: Limits) -> Result<usize, FrameError> {
+        let (length, most) = (u32::from_le_bytes(header) as usize, Self::most(limits));
+        if length > most {
+            return Err(FrameError::TooLarge(most));
+        }
+        Ok(length)
+    }
+
     /// The frame.
     fn to_frame(&self, limits: Limits) -> Result<Vec<u8>, FrameError> {
-        let most = frame_limit(limits);
+        let most = Self::most(limits);
         let frame = postcard::to_extend(self, vec![0; HEADER]);
         let mut frame = frame.map_err(|_| FrameError::Malformed)?;
         let length = frame.len() - HEADER;
@@ -47,21 +59,20 @@ pub(crate) trait Message: Serialize + DeserializeOwned {
     }
 }
 
-impl Message for ToWorker {}
-impl Message for FromWorker {}
-
-/// A frame holds a message and a little around it; a job holds sources as well.
-pub(crate) fn frame_limit(limits: Limits) -> usize {
-    limits.bytes.saturating_mul(4).saturating_add(4096)
+impl Message for ToWorker {
+    /// A job holds several values, and sources as well.
+    fn most(limits: Limits) -> usize {
+        limits.bytes.saturating_mul(4).saturating_add(4096)
+    }
 }
 
-/// The length of the body that a header announces, if it is within the limit.
-pub(crate) fn body_length(header: [u8; HEADER], limits: Limits) -> Result<usize, FrameError> {
-    let length = u32::from_le_bytes(header) as usize;
-    if length > frame_limit(limits) {
-        return Err(FrameError::TooLarge(frame_limit(limits)));
+/// What stands around the one value that a worker sends: faults, which are cut, and numbers.
+const AROUND: usize = 1 << 20;
+
+impl Message for FromWorker {
+    fn most(limits: Limits) -> usize {
+        limits.bytes.min(limits.held).saturating_add(AROUND)
     }
-    Ok(length)
 }
 
 #[cfg(test)]
@@ -69,7 +80,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::protocol::{Done, DoneStatus, Encoded, Ended, Fault, Job, JobKind};
+    use crate::protocol::{
+        DroppedCall, Encoded, Ended, Fault, Job, JobKind, Oversize, Place, RunReport, RunStatus,
+    };
 
     fn bytes() -> impl Strategy<Value = Encoded> {
         proptest::collection::vec(any::<u8>(), 0..64).prop_map(Encoded::from)
@@ -101,6 +114,7 @@ mod tests {
                     call,
                     function,
                     arguments,
+                    place: (call % 2 == 0).then(Place::default),
                 }
             }),
             bytes().prop_map(|value| FromWorker::Report { value }),
@@ -115,22 +129,33 @@ mod tests {
                 .prop_map(|(invocation, ended)| FromWorker::Invoked { invocation, ended }),
             (
                 prop_oneof![
-                    Just(DoneStatus::Success),
-                    Just(DoneStatus::Error),
-                    Just(DoneStatus::Memory),
-                    Just(DoneStatus::LinkError),
+                    Just(RunStatus::Success),
+                    Just(RunStatus::Error),
+                    Just(RunStatus::Memory),
+                    Just(RunStatus::LinkError),
                 ],
                 bytes(),
                 proptest::option::of(fault),
                 any::<u64>()
             )
                 .prop_map(|(status, result, error, peak)| {
-                    FromWorker::Done(Box::new(Done {
+                    FromWorker::Done(Box::new(RunReport {
                         status,
                         result,
                         error,
                         peak,
                         dropped_logs: 1,
+                        unhandled: vec![Fault::default()],
+                        unhandled_left_out: 2,
+                        dropped_calls: vec![DroppedCall {
+                            function: "f".to_owned(),
+                            place: Some(Place::default()),
+                            number: Some(3),
+                        }],
+                        oversize: Some(Oversize {
+                            bytes: peak,
+                            preview: "[1".to_owned(),
+                        }),
                     }))
                 }),
         ]
@@ -149,7 +174,7 @@ mod tests {
         fn frames_come_back_as_they_were(message in from_worker()) {
             let frame = message.to_frame(Limits::default()).unwrap();
             let (header, body) = frame.split_first_chunk::<HEADER>().unwrap();
-            prop_assert_eq!(body_length(*header, Limits::default()).unwrap(), body.len());
+            prop_assert_eq!(FromWorker::body_length(*header, Limits::default()).unwrap(), body.len());
             prop_assert_eq!(FromWorker::from_body(body).unwrap(), message);
         }
 
@@ -169,7 +194,8 @@ mod tests {
 
     #[test]
     fn a_frame_beyond_the_limit_is_refused_by_its_header() {
-        assert!(body_length([0xff; 4], Limits::default()).is_err());
+        assert!(FromWorker::body_length([0xff; 4], Limits::default()).is_err());
+        assert!(ToWorker::body_length([0xff; 4], Limits::default()).is_err());
     }
 
     #[test]
@@ -189,9 +215,12 @@ mod tests {
             stack: 2,
             message_bytes: 3,
             message_depth: 4,
+            message_held: 8,
             log_lines: 5,
+            log_bytes: 9,
             log_rate: 7,
             reports: 6,
+            report_bytes: 10,
             kind: JobKind::ToolScript,
         };
         let frame = ToWorker::Run(Box::new(job.clone()))
@@ -207,6 +236,8 @@ mod tests {
     #[test]
     fn hostile_frames_are_refused_and_their_twins_are_read() {
         const ENDLESS: [u8; 10] = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f];
+        /// The last fields of an ending, all of them empty.
+        const REST: [u8; 4] = [0; 4];
         let huge = [&[0xff; 9][..], &[0x01]].concat();
         // The kind of a message, then its fields.
         let frame = |parts: &[&[u8]]| parts.concat();
@@ -231,8 +262,8 @@ mod tests {
             ),
             // A number that goes on beyond 64 bits.
             (
-                frame(&[&[0], &ENDLESS, &[0, 0]]),
-                frame(&[&[0], &huge, &[0, 0]]),
+                frame(&[&[0], &ENDLESS, &[0, 0, 0]]),
+                frame(&[&[0], &huge, &[0, 0, 0]]),
                 FrameError::Malformed,
             ),
             // A result that is neither good nor bad.
@@ -243,18 +274,18 @@ mod tests {
             ),
             // An ending that is none, an option that is neither there nor not, a text that is no text.
             (
-                frame(&[&[4], &[4, 0, 0, 0, 0]]),
-                frame(&[&[4], &[3, 0, 0, 0, 0]]),
+                frame(&[&[4], &[4, 0, 0, 0, 0], &REST]),
+                frame(&[&[4], &[3, 0, 0, 0, 0], &REST]),
                 FrameError::Malformed,
             ),
             (
-                frame(&[&[4], &[0, 0, 2, 0, 0]]),
-                frame(&[&[4], &[0, 0, 0, 0, 0]]),
+                frame(&[&[4], &[0, 0, 2, 0, 0], &REST]),
+                frame(&[&[4], &[0, 0, 0, 0, 0], &REST]),
                 FrameError::Malformed,
             ),
             (
-                frame(&[&[4], &[1, 0, 1, 1, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0]]),
-                frame(&[&[4], &[1, 0, 1, 1, b'x', 0, 0, 0, 0, 0, 0, 0, 0, 0]]),
+                frame(&[&[4], &[1, 0, 1, 1, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0], &REST]),
+                frame(&[&[4], &[1, 0, 1, 1, b'x', 0, 0, 0, 0, 0, 0, 0, 0, 0], &REST]),
                 FrameError::Malformed,
             ),
             // Something after the end, and nothing at all.
@@ -276,14 +307,15 @@ mod tests {
         let limits = Limits {
             bytes: 16,
             depth: 1,
+            held: 16,
         };
         let report = |size: usize| FromWorker::Report {
             value: vec![7; size].into(),
         };
-        let most = frame_limit(limits);
-        // A kind and two bytes of length stand before the block.
-        assert!(report(most - 3).to_frame(limits).is_ok());
-        let refused = report(most - 2).to_frame(limits);
+        let most = FromWorker::most(limits);
+        // A kind and three bytes of length stand before the block.
+        assert!(report(most - 4).to_frame(limits).is_ok());
+        let refused = report(most - 3).to_frame(limits);
         assert_eq!(refused, Err(FrameError::TooLarge(most)));
     }
 }

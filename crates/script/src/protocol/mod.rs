@@ -12,7 +12,7 @@ use crate::runtime::RealmKind;
 use crate::value::Limits;
 
 pub(crate) use encoded::Encoded;
-pub(crate) use frame::{HEADER, Message, body_length};
+pub(crate) use frame::{FrameError, HEADER, Message};
 
 /// How a call ended: a value, or an error value.
 pub(crate) type Ended = Result<Encoded, Encoded>;
@@ -39,11 +39,12 @@ pub(crate) enum ToWorker {
 /// What a run says to the host.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum FromWorker {
-    /// Call a host function; `Return` answers.
+    /// Call a host function; `Return` answers. An asynchronous call says where it was made.
     Call {
         call: u64,
         function: u64,
         arguments: Encoded,
+        place: Option<Place>,
     },
     /// A value for the `report` bridge.
     Report { value: Encoded },
@@ -56,7 +57,7 @@ pub(crate) enum FromWorker {
     /// A function of the script that the host called has ended.
     Invoked { invocation: u64, ended: Ended },
     /// The run is over.
-    Done(Box<Done>),
+    Done(Box<RunReport>),
 }
 
 /// Everything that a run needs.
@@ -80,10 +81,15 @@ pub(crate) struct Job {
     pub(crate) stack: u64,
     pub(crate) message_bytes: u64,
     pub(crate) message_depth: u64,
+    pub(crate) message_held: u64,
     pub(crate) log_lines: u64,
+    /// What all lines of the console may take together.
+    pub(crate) log_bytes: u64,
     /// Lines of the console in a second; 0 for no such limit.
     pub(crate) log_rate: u64,
     pub(crate) reports: u64,
+    /// What all reports may take together.
+    pub(crate) report_bytes: u64,
     pub(crate) kind: JobKind,
 }
 
@@ -101,17 +107,50 @@ pub(crate) enum JobKind {
 
 /// How a run ended, told by its own process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Done {
-    pub(crate) status: DoneStatus,
+pub(crate) struct RunReport {
+    pub(crate) status: RunStatus,
     pub(crate) result: Encoded,
     pub(crate) error: Option<Fault>,
     pub(crate) peak: u64,
     pub(crate) dropped_logs: u64,
+    /// Rejections that nobody handled, and how many more there were.
+    pub(crate) unhandled: Vec<Fault>,
+    pub(crate) unhandled_left_out: u64,
+    /// Calls of host functions that were under way when the run ended.
+    pub(crate) dropped_calls: Vec<DroppedCall>,
+    /// What is told of a result that was too large to cross.
+    pub(crate) oversize: Option<Oversize>,
+}
+
+/// A call of a host function whose end the script did not learn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DroppedCall {
+    pub(crate) function: String,
+    pub(crate) place: Option<Place>,
+    /// Its first argument, if that is a whole number: by it a host of tools knows its calls.
+    pub(crate) number: Option<u64>,
+}
+
+/// A place in the script's source, counted from 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Place {
+    pub(crate) file: String,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+/// A result that was too large to cross.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Oversize {
+    /// Its size in bytes; of one that is far too large, what was counted until the counting was given up.
+    pub bytes: u64,
+    /// How it begins, as text.
+    pub preview: String,
 }
 
 /// How a run ended, in a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum DoneStatus {
+pub(crate) enum RunStatus {
     #[default]
     Success,
     Error,
@@ -150,6 +189,7 @@ impl Job {
         Limits {
             bytes: size(self.message_bytes),
             depth: size(self.message_depth),
+            held: size(self.message_held),
         }
     }
 }

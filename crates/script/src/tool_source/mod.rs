@@ -4,29 +4,71 @@
 //! generator that the realm drives itself: so the realm knows at any time who awaits what.
 
 mod scan;
+mod uses;
+mod watch;
 
 use std::path::Path;
 
 use oxc_allocator::Allocator;
-use oxc_ast::ast::{Expression, Program, Statement};
+use oxc_ast::ast::{Expression, IdentifierReference, Program, Statement};
+use oxc_ast_visit::VisitMut;
 use oxc_codegen::{Codegen, CodegenOptions};
 use oxc_parser::Parser;
-use oxc_semantic::SemanticBuilder;
 use oxc_span::SourceType;
 use oxc_transformer::{HelperLoaderMode, TransformOptions, Transformer};
 use serde_json::Value as Json;
 
+use crate::brackets;
 use crate::typescript::{
-    self, Origin, Position, SyntaxFault, Transformed, blocks, fault, position, refuse_depth,
+    self, Origin, Position, SyntaxFault, Transformed, blocks, fault, position, refuse_decorators,
+    refuse_depth,
 };
 
 use scan::{banned_message, scan};
+pub use uses::UNKNOWN;
+use watch::Watch;
+
+/// What stands behind the body.
+const AFTER: &str = "\n}})";
 
 /// What stands before the body, on its first line, so that lines keep their numbers.
 ///
-/// The outer function holds what the transformer declares for `this` and `arguments` of the body.
-const BEFORE: &str = "\"use strict\";(function(){return async()=>{";
-const AFTER: &str = "\n}})";
+/// The outermost function is given what transformed code calls, under a name that the script does not have; the one
+/// in it holds what the transformer declares for `this` and `arguments` of the body.
+struct Wrapper {
+    helpers: String,
+    before: String,
+}
+
+impl Wrapper {
+    fn for_source(source: &str) -> Self {
+        let mut helpers = "$helpers".to_owned();
+        while source.contains(&helpers) {
+            helpers.push('$');
+        }
+        let before = format!("\"use strict\";({helpers}=>function(){{return async()=>{{");
+        Self { helpers, before }
+    }
+
+    /// Columns before the body.
+    fn prefix(&self) -> u32 {
+        u32::try_from(self.before.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// The name under which the transformer calls its helpers.
+const HELPERS: &str = "babelHelpers";
+
+/// Gives the calls of helpers that the transformer made another name. What the script wrote has a place in the text.
+struct Rename<'a>(&'a str);
+
+impl<'a> VisitMut<'a> for Rename<'a> {
+    fn visit_identifier_reference(&mut self, it: &mut IdentifierReference<'a>) {
+        if it.name == HELPERS && it.span.is_unspanned() {
+            it.name = self.0.into();
+        }
+    }
+}
 
 /// A script that can be run.
 #[derive(Debug)]
@@ -40,56 +82,112 @@ pub(crate) struct Prepared {
 /// Checks a script and makes it ready.
 pub(crate) fn prepare(source: &str, is_typescript: bool) -> Result<Prepared, SyntaxFault> {
     refuse_depth(source)?;
-    let wrapped = [BEFORE, source, AFTER].concat();
-    let allocator = Allocator::default();
-    let kind = if is_typescript {
-        SourceType::ts()
-    } else {
-        SourceType::cjs()
+    let has_types_of_a_module =
+        source.contains("namespace") || (source.contains("import") && source.contains("type"));
+    if !(is_typescript && has_types_of_a_module) {
+        return Body {
+            source,
+            first: None,
+        }
+        .prepare(is_typescript);
+    }
+    // A namespace and an import of types may only stand where a module has its own top level.
+    let erased = typescript::transform_body(source)?;
+    let body = Body {
+        source: &erased.code,
+        first: Some((source, &erased.map)),
     };
-    let parsed = Parser::new(&allocator, &wrapped, kind.with_script(true)).parse();
-    let problem = parsed
-        .diagnostics
-        .errors()
-        .find(|found| parsed.panicked || blocks(found));
-    if let Some(problem) = problem {
-        return Err(in_body(source, fault(&wrapped, problem)));
-    }
-    let mut program = parsed.program;
-    if !is_one_body(&program, wrapped.len()) {
-        let message = "a bracket is closed that was never opened".to_owned();
-        return Err(SyntaxFault { message, at: None });
-    }
-    let uses = scan(&program, &wrapped)?;
-    let scoping = SemanticBuilder::new()
-        .with_excess_capacity(2.0)
-        .with_enum_eval(true)
-        .build(&program)
-        .semantic
-        .into_scoping();
-    let path = Path::new("script.ts");
-    let options = options();
-    let transformed =
-        Transformer::new(&allocator, path, &options).build_with_scoping(scoping, &mut program);
-    if let Some(problem) = transformed.diagnostics.errors().find(|found| blocks(found)) {
-        return Err(in_body(source, fault(&wrapped, problem)));
-    }
-    let printing = CodegenOptions {
-        source_map_path: Some(path.into()),
-        ..CodegenOptions::default()
-    };
-    let printed = Codegen::new().with_options(printing).build(&program);
-    Ok(Prepared {
-        code: Transformed {
-            code: printed.code,
-            map: Origin::new(printed.map, prefix()),
-        },
-        uses,
-    })
+    let mut prepared = body.prepare(is_typescript)?;
+    prepared.code.map = prepared.code.map.after(erased.map);
+    Ok(prepared)
 }
 
-fn prefix() -> u32 {
-    u32::try_from(BEFORE.len()).unwrap_or(u32::MAX)
+/// The body of a script: as it was written, or made from what was.
+struct Body<'a> {
+    source: &'a str,
+    first: Option<(&'a str, &'a Origin)>,
+}
+
+impl Body<'_> {
+    fn prepare(&self, is_typescript: bool) -> Result<Prepared, SyntaxFault> {
+        let wrapper = Wrapper::for_source(self.source);
+        let wrapped = [wrapper.before.as_str(), self.source, AFTER].concat();
+        let allocator = Allocator::default();
+        let kind = if is_typescript {
+            SourceType::ts()
+        } else {
+            SourceType::cjs()
+        };
+        let parsed = Parser::new(&allocator, &wrapped, kind.with_script(true)).parse();
+        let problem = parsed
+            .diagnostics
+            .errors()
+            .find(|found| parsed.panicked || blocks(found));
+        let in_body = |found| self.in_body(&wrapper, found);
+        if let Some(problem) = problem {
+            return Err(in_body(fault(&wrapped, problem)));
+        }
+        let mut program = parsed.program;
+        if !is_one_body(&program, wrapped.len()) {
+            let message = "a bracket is closed that was never opened".to_owned();
+            let fault = SyntaxFault { message, at: None };
+            return Err(brackets::explain(self.source).unwrap_or(fault));
+        }
+        let place = |offset: u32| {
+            let at = position(&wrapped, offset as usize).without_prefix(wrapper.prefix());
+            self.origin(at)
+        };
+        let uses = scan(&program, &place)?;
+        refuse_decorators(&program, &wrapped).map_err(in_body)?;
+        let scoping = typescript::scoping(&program, &wrapped).map_err(in_body)?;
+        let path = Path::new("script.ts");
+        let options = options();
+        let transformed =
+            Transformer::new(&allocator, path, &options).build_with_scoping(scoping, &mut program);
+        if let Some(problem) = transformed.diagnostics.errors().find(|found| blocks(found)) {
+            return Err(in_body(fault(&wrapped, problem)));
+        }
+        let helpers = allocator.alloc_str(&wrapper.helpers);
+        Rename(helpers).visit_program(&mut program);
+        Watch::new(&allocator, helpers).visit_program(&mut program);
+        let printing = CodegenOptions {
+            source_map_path: Some(path.into()),
+            ..CodegenOptions::default()
+        };
+        let printed = Codegen::new().with_options(printing).build(&program);
+        Ok(Prepared {
+            code: Transformed {
+                code: printed.code,
+                map: Origin::new(printed.map, wrapper.prefix()),
+            },
+            uses,
+        })
+    }
+
+    /// A place of this body in what was written.
+    fn origin(&self, at: Position) -> Position {
+        match self.first {
+            Some((_, first)) => first.of(at).unwrap_or(at),
+            None => at,
+        }
+    }
+
+    /// A fault of the wrapped text as one of the script.
+    fn in_body(&self, wrapper: &Wrapper, found: SyntaxFault) -> SyntaxFault {
+        let written = self.first.map_or(self.source, |(written, _)| written);
+        let last = position(self.source, self.source.len());
+        let at = found.at.map(|at| {
+            let at = at.without_prefix(wrapper.prefix());
+            self.origin(if at.line > last.line { last } else { at })
+        });
+        let begins = |word: &str| at.is_some_and(|at| text_at(written, at).starts_with(word));
+        if let Some(what) = ["import", "export"].into_iter().find(|word| begins(word)) {
+            let message = banned_message(what);
+            return SyntaxFault { message, at };
+        }
+        let message = found.message;
+        brackets::explain(written).unwrap_or(SyntaxFault { message, at })
+    }
 }
 
 /// Types are erased as for a module; async functions become generators, helped by a global of the realm.
@@ -98,22 +196,8 @@ fn options() -> TransformOptions {
     options.helper_loader.mode = HelperLoaderMode::External;
     options.env.es2017.async_to_generator = true;
     options.env.es2018.async_generator_functions = true;
+    options.env.es2026.explicit_resource_management = true;
     options
-}
-
-/// A fault of the wrapped text as one of the body.
-fn in_body(source: &str, found: SyntaxFault) -> SyntaxFault {
-    let last = position(source, source.len());
-    let at = found.at.map(|at| {
-        let at = at.without_prefix(prefix());
-        if at.line > last.line { last } else { at }
-    });
-    let message = if at.is_some_and(|at| text_at(source, at).starts_with("import")) {
-        banned_message("import")
-    } else {
-        found.message
-    };
-    SyntaxFault { message, at }
 }
 
 fn text_at(source: &str, at: Position) -> &str {
@@ -129,7 +213,10 @@ fn is_one_body(program: &Program<'_>, length: usize) -> bool {
     let Expression::ParenthesizedExpression(outer) = &statement.expression else {
         return false;
     };
-    let Expression::FunctionExpression(function) = &outer.expression else {
+    let Expression::ArrowFunctionExpression(outermost) = &outer.expression else {
+        return false;
+    };
+    let Some(Expression::FunctionExpression(function)) = outermost.get_expression() else {
         return false;
     };
     let body = function
@@ -205,7 +292,7 @@ mod tests {
         for (source, line) in [
             ("const a = 1;\nconst = 2;", 2),
             ("const = 2;", 1),
-            ("if (a) {\n  b();", 2),
+            ("if (a) {\n  b();", 1),
             ("a(); } b();", 1),
         ] {
             let fault = prepare(source, true).unwrap_err();

@@ -1,19 +1,21 @@
 //! What a tool script may not name, and the calls of tools that its text shows.
 
 use oxc_ast::ast::{
-    CallExpression, Expression, IdentifierReference, ImportDeclaration, ImportExpression,
-    ImportMeta, NewExpression, ObjectPropertyKind, Program, TSImportEqualsDeclaration,
+    BindingIdentifier, CallExpression, ExportAllDeclaration, ExportDefaultDeclaration,
+    ExportNamedDeclaration, Expression, IdentifierReference, ImportDeclaration, ImportExpression,
+    ImportMeta, NewExpression, Program, TSImportEqualsDeclaration, VariableDeclarator,
 };
 use oxc_ast_visit::{Visit, walk};
 use serde_json::{Value as Json, json};
 
-use super::prefix;
-use crate::typescript::{SyntaxFault, position};
+use super::uses::Uses;
+use crate::typescript::{Position, SyntaxFault};
 
 pub(super) fn banned_message(what: &str) -> String {
     match what {
         "import" => "`import` is not available in tool scripts; what a script needs is in `tools`"
             .to_owned(),
+        "export" => "`export` is not available in tool scripts; return a value instead".to_owned(),
         "require" => {
             "`require` is not available in tool scripts; what a script needs is in `tools`"
                 .to_owned()
@@ -23,90 +25,39 @@ pub(super) fn banned_message(what: &str) -> String {
 }
 
 /// Refuses what is banned, and lists the calls of tools.
-pub(super) fn scan(program: &Program<'_>, wrapped: &str) -> Result<Json, SyntaxFault> {
+pub(super) fn scan(
+    program: &Program<'_>,
+    place: &dyn Fn(u32) -> Position,
+) -> Result<Json, SyntaxFault> {
     let mut scan = Scan::default();
     scan.visit_program(program);
-    let place = |offset: u32| position(wrapped, offset as usize).without_prefix(prefix());
     if let Some((what, offset)) = scan.banned {
         return Err(SyntaxFault {
             message: banned_message(what),
             at: Some(place(offset)),
         });
     }
-    let describe = |used: Use| {
+    let described = scan.uses.into_tools().map(|used| {
         let at = place(used.offset);
         let mut described = json!({ "tool": used.tool, "line": at.line, "column": at.column });
         if let Some(arguments) = used.arguments {
             described["arguments"] = arguments;
         }
         described
-    };
-    Ok(scan.uses.into_iter().map(describe).collect())
+    });
+    Ok(described.collect())
 }
 
 /// Looks for references to what a script may not name. Property names, strings and comments are none.
 #[derive(Default)]
 struct Scan {
     banned: Option<(&'static str, u32)>,
-    uses: Vec<Use>,
-}
-
-/// A call of a tool.
-struct Use {
-    tool: String,
-    offset: u32,
-    /// Its first argument, where that is written out in full.
-    arguments: Option<Json>,
+    uses: Uses,
 }
 
 impl Scan {
     fn note(&mut self, what: &'static str, offset: u32) {
         self.banned.get_or_insert((what, offset));
-    }
-}
-
-/// The path of `tools.a.b`.
-fn tool_path(callee: &Expression<'_>) -> Option<String> {
-    let Expression::StaticMemberExpression(member) = callee.without_parentheses() else {
-        return None;
-    };
-    let name = member.property.name.as_str();
-    match member.object.without_parentheses() {
-        Expression::Identifier(root) if root.name == "tools" => Some(name.to_owned()),
-        inner => Some(format!("{}.{name}", tool_path(inner)?)),
-    }
-}
-
-/// The JSON of an expression that is written out.
-fn literal(expression: &Expression<'_>) -> Option<Json> {
-    match expression.get_inner_expression() {
-        Expression::NullLiteral(_) => Some(Json::Null),
-        Expression::BooleanLiteral(it) => Some(it.value.into()),
-        Expression::NumericLiteral(it) => serde_json::from_str(&it.value.to_string()).ok(),
-        Expression::StringLiteral(it) => Some(it.value.as_str().into()),
-        Expression::TemplateLiteral(it) => {
-            let [only] = it.quasis.as_slice() else {
-                return None;
-            };
-            Some(only.value.cooked?.as_str().into())
-        }
-        Expression::ArrayExpression(it) => it
-            .elements
-            .iter()
-            .map(|element| literal(element.as_expression()?))
-            .collect(),
-        Expression::ObjectExpression(it) => it
-            .properties
-            .iter()
-            .map(|property| match property {
-                ObjectPropertyKind::ObjectProperty(it) if !it.computed => {
-                    Some((it.key.static_name()?.into_owned(), literal(&it.value)?))
-                }
-                _ => None,
-            })
-            .collect::<Option<serde_json::Map<_, _>>>()
-            .map(Json::Object),
-        _ => None,
     }
 }
 
@@ -125,6 +76,18 @@ impl<'a> Visit<'a> for Scan {
         self.note("import", it.span.start);
     }
 
+    fn visit_export_named_declaration(&mut self, it: &ExportNamedDeclaration<'a>) {
+        self.note("export", it.span.start);
+    }
+
+    fn visit_export_default_declaration(&mut self, it: &ExportDefaultDeclaration<'a>) {
+        self.note("export", it.span.start);
+    }
+
+    fn visit_export_all_declaration(&mut self, it: &ExportAllDeclaration<'a>) {
+        self.note("export", it.span.start);
+    }
+
     fn visit_ts_import_equals_declaration(&mut self, it: &TSImportEqualsDeclaration<'a>) {
         self.note("import", it.span.start);
     }
@@ -133,18 +96,17 @@ impl<'a> Visit<'a> for Scan {
         self.note("import", it.span.start);
     }
 
+    fn visit_binding_identifier(&mut self, it: &BindingIdentifier<'a>) {
+        self.uses.declare(it);
+    }
+
+    fn visit_variable_declarator(&mut self, it: &VariableDeclarator<'a>) {
+        self.uses.name(it);
+        walk::walk_variable_declarator(self, it);
+    }
+
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
-        if let Some(tool) = tool_path(&it.callee) {
-            let arguments = match it.arguments.first() {
-                None => Some(json!({})),
-                Some(first) => first.as_expression().and_then(literal),
-            };
-            self.uses.push(Use {
-                tool,
-                offset: it.span.start,
-                arguments,
-            });
-        }
+        self.uses.call(it);
         walk::walk_call_expression(self, it);
     }
 

@@ -25,7 +25,7 @@ impl FunctionWriter for NoFunctions {
 fn read(bytes: &[u8]) -> Result<Value, DecodeError> {
     let (requests, _) = tokio::sync::mpsc::unbounded_channel();
     let mut functions = |number| ScriptFunction::new(number, requests.clone());
-    decode(bytes, Limits::default(), &mut functions)
+    decode(bytes, Limits::default(), &mut functions).map(|(value, _)| value)
 }
 
 fn any_value() -> impl Strategy<Value = Value> {
@@ -56,14 +56,21 @@ fn any_value() -> impl Strategy<Value = Value> {
             inner
                 .clone()
                 .prop_map(|twice| Value::array([twice.clone(), twice])),
-            (any::<String>(), any::<String>(), inner).prop_map(|(name, message, cause)| {
-                let cause = Some(cause);
-                Value::Error(Shared::new(ErrorValue {
-                    name,
-                    message,
-                    cause,
-                }))
-            }),
+            (
+                any::<String>(),
+                any::<String>(),
+                inner.clone(),
+                proptest::option::of(inner)
+            )
+                .prop_map(|(name, message, cause, errors)| {
+                    let cause = Some(cause);
+                    Value::Error(Shared::new(ErrorValue {
+                        name,
+                        message,
+                        cause,
+                        errors,
+                    }))
+                }),
         ]
     })
 }

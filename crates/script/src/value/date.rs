@@ -1,8 +1,8 @@
 //! The time of a `Date` as text, and back.
 
-use std::fmt::Write as _;
+use time::{Date, Month, OffsetDateTime, Time};
 
-const MILLIS_PER_DAY: i64 = 86_400_000;
+const NANOS_PER_MILLI: i128 = 1_000_000;
 
 /// The text of `Date.prototype.toISOString`; `null` for an invalid date.
 pub(super) fn iso_from_millis(time: f64) -> Option<String> {
@@ -10,72 +10,71 @@ pub(super) fn iso_from_millis(time: f64) -> Option<String> {
         return None;
     }
     #[expect(clippy::cast_possible_truncation, reason = "bounded above")]
-    let time = time as i64;
-    let (days, millis) = (
-        time.div_euclid(MILLIS_PER_DAY),
-        time.rem_euclid(MILLIS_PER_DAY),
-    );
-    // Civil date from days, after Howard Hinnant's algorithm with years that begin in March.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
+    let nanos = i128::from(time as i64) * NANOS_PER_MILLI;
+    let at = OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()?;
+    let year = match at.year() {
+        year @ 0..=9999 => format!("{year:04}"),
+        year => format!("{}{:06}", if year < 0 { '-' } else { '+' }, year.abs()),
     };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let mut text = match year {
-        0..=9999 => format!("{year:04}"),
-        _ => format!("{}{:06}", if year < 0 { '-' } else { '+' }, year.abs()),
-    };
-    let (seconds, ms) = (millis / 1000, millis % 1000);
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let _ = write!(
-        text,
-        "-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}.{ms:03}Z"
-    );
-    Some(text)
+    let (month, day) = (u8::from(at.month()), at.day());
+    let (hours, minutes, seconds, ms) = at.time().as_hms_milli();
+    Some(format!(
+        "{year}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}.{ms:03}Z"
+    ))
 }
 
 /// Reads what [`iso_from_millis`] writes.
 pub(super) fn millis_from_iso(text: &str) -> Option<f64> {
     let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
-    let (year_text, rest) = date.split_at_checked(date.len().checked_sub(6)?)?;
-    let year: i64 = year_text.parse().ok()?;
-    let rest = rest.strip_prefix('-')?;
-    let (month, day) = rest.split_once('-')?;
-    let (month, day): (i64, i64) = (month.parse().ok()?, day.parse().ok()?);
-    let mut parts = time.split(':');
-    let hours: i64 = parts.next()?.parse().ok()?;
-    let minutes: i64 = parts.next()?.parse().ok()?;
-    let (seconds, ms) = parts.next()?.split_once('.')?;
-    let (seconds, ms): (i64, i64) = (seconds.parse().ok()?, ms.parse().ok()?);
-    let in_range = (1..=12).contains(&month)
-        && (1..=31).contains(&day)
-        && (0..24).contains(&hours)
-        && (0..60).contains(&minutes)
-        && (0..60).contains(&seconds)
-        && (0..1000).contains(&ms)
-        && year.abs() < 300_000
-        && parts.next().is_none();
-    if !in_range {
-        return None;
-    }
-    let shifted_year = if month <= 2 { year - 1 } else { year };
-    let (era, year_of_era) = (shifted_year.div_euclid(400), shifted_year.rem_euclid(400));
-    let month_from_march = (month + 9) % 12;
-    let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    let days = era * 146_097 + day_of_era - 719_468;
-    let millis = ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms;
+    let (year, rest) = date.split_at_checked(date.len().checked_sub(6)?)?;
+    let (month, day) = rest.strip_prefix('-')?.split_once('-')?;
+    let month = Month::try_from(month.parse::<u8>().ok()?).ok()?;
+    let date = Date::from_calendar_date(year.parse().ok()?, month, day.parse().ok()?).ok()?;
+    let (clock, ms) = time.split_once('.')?;
+    let mut clock = clock.split(':').map(|part| part.parse::<u8>().ok());
+    let (hours, minutes, seconds) = (clock.next()??, clock.next()??, clock.next()??);
+    let time = Time::from_hms_milli(hours, minutes, seconds, ms.parse().ok()?).ok()?;
+    let nanos = date.with_time(time).assume_utc().unix_timestamp_nanos();
     #[expect(
         clippy::cast_precision_loss,
         reason = "a Date is below 2^53 milliseconds"
     )]
-    Some((days * MILLIS_PER_DAY + millis) as f64)
+    let millis = (nanos / NANOS_PER_MILLI) as f64;
+    (clock.next().is_none() && millis.abs() <= 8.64e15).then_some(millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_written_as_the_language_does_and_read_back() {
+        for (millis, text) in [
+            (0.0, "1970-01-01T00:00:00.000Z"),
+            (-1.0, "1969-12-31T23:59:59.999Z"),
+            (951_782_400_000.0, "2000-02-29T00:00:00.000Z"),
+            (-62_167_219_200_001.0, "-000001-12-31T23:59:59.999Z"),
+            (8.64e15, "+275760-09-13T00:00:00.000Z"),
+            (-8.64e15, "-271821-04-20T00:00:00.000Z"),
+        ] {
+            assert_eq!(iso_from_millis(millis).as_deref(), Some(text));
+            assert_eq!(millis_from_iso(text), Some(millis), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_date_is_none() {
+        assert_eq!(iso_from_millis(f64::NAN), None);
+        assert_eq!(iso_from_millis(8.65e15), None);
+        for text in [
+            "",
+            "2026-02-30T00:00:00.000Z",
+            "2026-01-01T24:00:00.000Z",
+            "2026-01-01T00:00:00:00.000Z",
+            "+275760-09-13T00:00:00.001Z",
+            "2026-01-01",
+        ] {
+            assert_eq!(millis_from_iso(text), None, "{text}");
+        }
+    }
 }

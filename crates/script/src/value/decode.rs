@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use super::wire::{Reader, Tag, WireError};
+use super::wire::{
+    ERROR_CAUSE, ERROR_ERRORS, Reader, Tag, WireError, number_weight, object_weight,
+};
 use super::{BigInt, ErrorValue, Function, Identity, Limits, Shared, Value, View, ViewKind};
 use crate::host::ScriptFunction;
 
@@ -17,21 +19,22 @@ pub struct DecodeError(#[from] pub(crate) WireError);
 /// Makes callable handles from the script's functions that a message holds.
 pub(crate) type FunctionReader<'a> = dyn FnMut(u64) -> ScriptFunction + 'a;
 
-/// Reads one value that must take all the bytes.
+/// Reads one value that must take all the bytes, and says what it takes at its worst.
 pub(crate) fn decode(
     bytes: &[u8],
     limits: Limits,
     functions: &mut FunctionReader<'_>,
-) -> Result<Value, DecodeError> {
+) -> Result<(Value, usize), DecodeError> {
     let mut decoder = Decoder {
         reader: Reader::new(bytes),
         limits,
         functions,
         begun: Vec::new(),
+        weight: bytes.len(),
     };
     let value = decoder.value(0)?;
     decoder.reader.finish()?;
-    Ok(value)
+    Ok((value, decoder.weight))
 }
 
 /// A container that has begun, and its value once it has ended.
@@ -45,26 +48,39 @@ struct Decoder<'a, 'f> {
     limits: Limits,
     functions: &'f mut FunctionReader<'f>,
     begun: Vec<Begun>,
+    weight: usize,
 }
+
+/// Places that are made on the word of a length; further ones come as the items do.
+const AT_ONCE: usize = 1024;
 
 impl Decoder<'_, '_> {
     fn value(&mut self, depth: usize) -> Result<Value, WireError> {
         if depth > self.limits.depth {
             return Err(WireError::TooDeep(self.limits.depth));
         }
-        Ok(match self.reader.tag()? {
+        let tag = self.reader.tag()?;
+        self.weigh(tag.weight())?;
+        Ok(match tag {
             Tag::Undefined => Value::Undefined,
             Tag::Hole => Value::Hole,
             Tag::Null => Value::Null,
             Tag::False => Value::Bool(false),
             Tag::True => Value::Bool(true),
-            Tag::Number => Value::Number(self.reader.float()?),
+            Tag::Number => {
+                let number = self.reader.float()?;
+                self.weigh(number_weight(number))?;
+                Value::Number(number)
+            }
             Tag::Int => Value::Number(f64::from(self.reader.int()?)),
             Tag::BigInt => {
-                let text = self.reader.text()?;
+                let text = self.reader.plain_text()?;
                 Value::BigInt(BigInt::parse(text).ok_or(WireError::MalformedText)?)
             }
-            Tag::Utf8 => Value::String(self.reader.text()?.into()),
+            Tag::Utf8 => match self.reader.text()?.exact() {
+                Ok(text) => Value::String(text.into()),
+                Err(units) => Value::Utf16(units.into()),
+            },
             Tag::Utf16 => {
                 let units = self.reader.utf16()?;
                 match String::from_utf16(&units) {
@@ -74,10 +90,10 @@ impl Decoder<'_, '_> {
             }
             Tag::Date => Value::Date(self.reader.float()?),
             Tag::RegExp => {
-                let source = self.reader.text()?.into();
+                let source = self.text()?.into();
                 Value::RegExp {
                     source,
-                    flags: self.reader.text()?.into(),
+                    flags: self.text()?.into(),
                 }
             }
             Tag::ScriptFunction => {
@@ -118,9 +134,10 @@ impl Decoder<'_, '_> {
         Ok(match tag {
             Tag::Object => {
                 let count = self.reader.count(2)?;
-                let mut entries: Vec<(Arc<str>, Value)> = Vec::with_capacity(count.min(1024));
+                self.weigh(object_weight(count))?;
+                let mut entries: Vec<(Arc<str>, Value)> = Vec::with_capacity(count.min(AT_ONCE));
                 for _ in 0..count {
-                    let key = self.reader.text()?.into();
+                    let key = self.text()?.into();
                     entries.push((key, self.value(depth + 1)?));
                 }
                 Value::Object(Shared::with_identity(identity, entries))
@@ -129,7 +146,7 @@ impl Decoder<'_, '_> {
             Tag::Set => Value::Set(Shared::with_identity(identity, self.items(depth)?)),
             Tag::Map => {
                 let count = self.reader.count(2)?;
-                let mut entries = Vec::with_capacity(count.min(1024));
+                let mut entries = Vec::with_capacity(count.min(AT_ONCE));
                 for _ in 0..count {
                     entries.push((self.value(depth + 1)?, self.value(depth + 1)?));
                 }
@@ -140,30 +157,50 @@ impl Decoder<'_, '_> {
                 self.reader.block()?.to_vec(),
             )),
             Tag::View => self.view(identity, depth)?,
-            Tag::Error | Tag::ErrorWithCause => {
-                let name = self.reader.text()?.to_owned();
-                let message = self.reader.text()?.to_owned();
-                let cause = if tag == Tag::Error {
-                    None
-                } else {
-                    Some(self.value(depth + 1)?)
-                };
-                Value::Error(Shared::with_identity(
-                    identity,
-                    ErrorValue {
-                        name,
-                        message,
-                        cause,
-                    },
-                ))
+            Tag::Error | Tag::ErrorWith => {
+                let error = self.error(tag, depth)?;
+                Value::Error(Shared::with_identity(identity, error))
             }
             _ => return Err(WireError::UnknownTag),
         })
     }
 
+    fn error(&mut self, tag: Tag, depth: usize) -> Result<ErrorValue, WireError> {
+        let (name, message) = (self.text()?, self.text()?);
+        let flags = if tag == Tag::Error {
+            0
+        } else {
+            self.reader.byte()?
+        };
+        let mut with = |flag: u8| {
+            let there = flags & flag != 0;
+            there.then(|| self.value(depth + 1)).transpose()
+        };
+        Ok(ErrorValue {
+            name,
+            message,
+            cause: with(ERROR_CAUSE)?,
+            errors: with(ERROR_ERRORS)?,
+        })
+    }
+
+    /// Text as the host can hold it.
+    fn text(&mut self) -> Result<String, WireError> {
+        Ok(self.reader.text()?.lossy().into_owned())
+    }
+
+    /// Counts what will be held.
+    fn weigh(&mut self, more: usize) -> Result<(), WireError> {
+        self.weight = self.weight.saturating_add(more);
+        if self.weight > self.limits.held {
+            return Err(WireError::TooLarge(self.limits.held));
+        }
+        Ok(())
+    }
+
     fn items(&mut self, depth: usize) -> Result<Vec<Value>, WireError> {
         let count = self.reader.count(1)?;
-        let mut items = Vec::with_capacity(count.min(1024));
+        let mut items = Vec::with_capacity(count.min(AT_ONCE));
         for _ in 0..count {
             items.push(self.value(depth + 1)?);
         }

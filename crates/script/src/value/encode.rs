@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::wire::{Tag, WireError, Writer};
-use super::{Function, Identity, Limits, Value};
+use super::wire::{ERROR_CAUSE, ERROR_ERRORS, Tag, WireError, Writer};
+use super::{ErrorValue, Function, Identity, Limits, Value};
 use crate::host::{HostFunction, HostPromise, ScriptFunction};
 
 /// Why a value cannot be sent.
@@ -33,7 +33,7 @@ pub(crate) fn encode(
     limits: Limits,
     functions: &mut dyn FunctionWriter,
 ) -> Result<Vec<u8>, EncodeError> {
-    let writer = Writer::new(limits.bytes);
+    let writer = Writer::new(limits);
     let mut encoder = Encoder {
         writer,
         limits,
@@ -42,7 +42,7 @@ pub(crate) fn encode(
         next: 0,
     };
     encoder.value(value, 0)?;
-    Ok(encoder.writer.finish())
+    Ok(encoder.writer.finish().0)
 }
 
 struct Encoder<'a> {
@@ -104,7 +104,7 @@ impl Encoder<'_> {
     fn container(&mut self, value: &Value, depth: usize) -> Result<(), EncodeError> {
         match value {
             Value::Object(entries) => {
-                self.begin(Tag::Object, entries.len())?;
+                self.writer.object(entries.len())?;
                 for (key, value) in entries.iter() {
                     self.writer.text(key)?;
                     self.value(value, depth + 1)?;
@@ -139,19 +139,30 @@ impl Encoder<'_> {
                 self.writer.uint(view.length as u64)?;
                 self.value(&Value::Buffer(view.buffer.clone()), depth + 1)?;
             }
-            Value::Error(error) => {
-                let tag = if error.cause.is_some() {
-                    Tag::ErrorWithCause
-                } else {
-                    Tag::Error
-                };
-                self.tagged_text(tag, &error.name)?;
-                self.writer.text(&error.message)?;
-                if let Some(cause) = &error.cause {
-                    self.value(cause, depth + 1)?;
-                }
-            }
+            Value::Error(error) => self.error(error, depth)?,
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn error(&mut self, error: &ErrorValue, depth: usize) -> Result<(), EncodeError> {
+        let more = [(ERROR_CAUSE, &error.cause), (ERROR_ERRORS, &error.errors)];
+        let flags = more
+            .iter()
+            .filter(|(_, value)| value.is_some())
+            .fold(0, |flags, (flag, _)| flags | flag);
+        let tag = if flags == 0 {
+            Tag::Error
+        } else {
+            Tag::ErrorWith
+        };
+        self.tagged_text(tag, &error.name)?;
+        self.writer.text(&error.message)?;
+        if flags != 0 {
+            self.writer.byte(flags)?;
+        }
+        for value in more.iter().filter_map(|(_, value)| value.as_ref()) {
+            self.value(value, depth + 1)?;
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ mod json;
 mod view_kind;
 pub(crate) mod wire;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub use decode::DecodeError;
 pub(crate) use decode::decode;
 pub(crate) use encode::{FunctionWriter, encode};
-pub use json::JsonError;
+pub use json::{JsonError, JsonFunctions};
 pub use view_kind::ViewKind;
 pub use wire::Limits;
 
@@ -117,6 +118,8 @@ pub struct ErrorValue {
     pub message: String,
     /// Its `cause`, if it has one.
     pub cause: Option<Value>,
+    /// The errors that it is made of, as in an `AggregateError`: an array.
+    pub errors: Option<Value>,
 }
 
 /// A function that crosses the boundary.
@@ -234,6 +237,15 @@ impl Value {
             Some(text)
         } else {
             None
+        }
+    }
+
+    /// The text of any string; a lone surrogate in it becomes U+FFFD.
+    pub fn text(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::String(text) => Some(Cow::Borrowed(text)),
+            Self::Utf16(units) => Some(Cow::Owned(String::from_utf16_lossy(units))),
+            _ => None,
         }
     }
 

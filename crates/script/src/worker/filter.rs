@@ -1,6 +1,7 @@
 //! The system calls that the zygote and its children may make: data, with the reason beside each line.
 //!
-//! Whatever is not listed kills the process. A child gets the stricter table on top of the zygote's.
+//! Whatever is not listed kills the process. A child has its zygote's filter, and on top of it one that takes back what
+//! only a zygote needs: a short one, because the kernel compiles it anew for every child.
 
 use ringfence_confine::seccomp::{Answer, Entry, Filter, SeccompError, When};
 
@@ -152,9 +153,17 @@ const ZYGOTE: &[Entry] = &[
     allow(libc::SYS_seccomp, "the filter of a child"),
 ];
 
-/// The filter of a run.
+/// The filter of a run, for a process that has the zygote's.
 pub(super) fn child() -> Result<Filter, SeccompError> {
-    Filter::new(&[&NO_NEW_CODE, CHILD].concat(), Answer::KillProcess)
+    let taken_back: Vec<Entry> = ZYGOTE
+        .iter()
+        .map(|entry| Entry {
+            when: When::Always,
+            answer: Answer::KillProcess,
+            ..*entry
+        })
+        .collect();
+    Filter::new(&taken_back, Answer::Allow)
 }
 
 /// The filter of the zygote.
@@ -164,6 +173,7 @@ pub(super) fn zygote() -> Result<Filter, SeccompError> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsFd;
     use std::os::unix::process::ExitStatusExt;
     use std::process::Command;
 
@@ -173,11 +183,15 @@ mod tests {
     const ALIVE: i32 = 42;
 
     /// What a child might try, and whether it lives.
-    const PROBES: [(&str, bool); 7] = [
+    const PROBES: [(&str, bool); 11] = [
         ("nothing", true),
         ("clock", true),
         ("file", true),
         ("socket", false),
+        ("socket pair", false),
+        ("waiting", false),
+        ("copy of a descriptor", false),
+        ("filter", false),
         ("thread", false),
         ("program", false),
         ("directory", false),
@@ -189,6 +203,10 @@ mod tests {
             // Refused with an error, not with death: the C library tries this by itself.
             "file" => assert!(std::fs::read("/etc/hostname").is_err()),
             "socket" => drop(std::net::TcpListener::bind("127.0.0.1:0")),
+            "socket pair" => drop(std::os::unix::net::UnixStream::pair()),
+            "waiting" => drop(process::reap()),
+            "copy of a descriptor" => drop(std::io::stderr().as_fd().try_clone_to_owned()),
+            "filter" => drop(super::child().unwrap().install()),
             "thread" => drop(std::thread::spawn(|| {})),
             "program" => drop(Command::new("/bin/true").status()),
             "directory" => drop(std::fs::create_dir("/tmp/ringfence-probe")),
@@ -201,6 +219,7 @@ mod tests {
     fn a_child_that_breaks_its_filter_dies_of_it() {
         if let Ok(probe) = std::env::var(PROBE) {
             privilege::no_new_privs().unwrap();
+            super::zygote().unwrap().install().unwrap();
             super::child().unwrap().install().unwrap();
             try_it(&probe);
             process::exit_now(ALIVE);

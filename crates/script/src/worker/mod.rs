@@ -86,14 +86,14 @@ fn serve(kind: RealmKind) -> Result<(), WorkerError> {
     privilege::parent_death_signal_kill()?;
     raise_stack()?;
     let template = Template::new(kind, Arc::default())?;
-    let (ours, _theirs) = UnixStream::pair()?;
     // What every child would do for the first time, it finds done.
-    engine::rehearse(&template, Channel::new(ours, Limits::default()));
+    rehearse(&template)?;
+    let pages = prepare_pages(&template)?;
     let signals = signal::as_descriptor(libc::SIGCHLD)?;
     let mut zygote = Zygote {
         template: Some(template),
         child_filter: filter::child()?,
-        pages: Pages::of_this_process(),
+        pages,
         signals,
         children: HashMap::new(),
         retiring: false,
@@ -101,6 +101,22 @@ fn serve(kind: RealmKind) -> Result<(), WorkerError> {
     confine()?;
     zygote.attend();
     Ok(())
+}
+
+fn rehearse(template: &Template) -> io::Result<()> {
+    let (ours, _theirs) = UnixStream::pair()?;
+    engine::rehearse(template, Channel::new(ours, Limits::default()));
+    Ok(())
+}
+
+/// Sees to it that a child finds at hand what a run touches.
+#[allow(unsafe_code)]
+fn prepare_pages(template: &Template) -> io::Result<Pages> {
+    pages::hand_code_down()?;
+    // SAFETY: the zygote never starts a thread.
+    let pages = unsafe { Pages::written_by(|| drop(rehearse(template))) };
+    // Without them a run is only slower.
+    Ok(pages.unwrap_or_default())
 }
 
 /// The soft limit decides how far the main stack may grow; the hard one is not ours to raise.
@@ -212,7 +228,8 @@ impl Zygote {
             (Some(template), Ok(socket)) => {
                 self.pages.make_own();
                 run_one(&template, socket);
-                0
+                // The kernel takes everything back at once; taking the engine apart first would be for nothing.
+                process::exit_now(0)
             }
             _ => 71,
         };
@@ -264,9 +281,7 @@ fn run_one(template: &Template, socket: UnixStream) {
         bytes: u32::MAX as usize,
         ..Limits::default()
     };
-    let Some(mut channel) = engine::rehearse(template, Channel::new(socket, limits)) else {
-        return;
-    };
+    let mut channel = Channel::new(socket, limits);
     let Ok(Some(ToWorker::Run(job))) = channel.receive() else {
         return;
     };

@@ -10,9 +10,11 @@
 
 mod differential;
 mod escape;
+mod kept;
 mod marshaling;
 mod memory;
 mod process;
+mod programs;
 mod spec;
 mod stage;
 mod tool_script;
@@ -34,6 +36,7 @@ fn main() -> std::process::ExitCode {
             spec::cases(),
             marshaling::cases(),
             escape::cases(),
+            kept::cases(),
             tool_script::cases(),
         ]
         .concat()
@@ -41,6 +44,18 @@ fn main() -> std::process::ExitCode {
             trials.push(trial(format!("{prefix}::{name}"), stage, case));
         }
     }
+    for stage in [Stage::Forked, Stage::Thread] {
+        for (name, body) in programs::trials(stage) {
+            trials.push(Trial::test(
+                format!("{}::{name}", stage.name()),
+                move || {
+                    body();
+                    Ok(())
+                },
+            ));
+        }
+    }
+    trials.push(plain("programs::node_agrees", programs::node_agrees));
     for (name, case) in process::cases() {
         trials.push(trial(format!("process::{name}"), Stage::Forked, case));
     }

@@ -99,6 +99,22 @@ fn table() -> Vec<(&'static str, Json)> {
             json!({"$": "ArrayBuffer", "base64": "BQ=="}),
         ),
         (
+            "(() => { const b = new ArrayBuffer(4, { maxByteLength: 9 }), a = new Uint8Array(b); b.resize(1); return a })()",
+            json!({"$": "Uint8Array", "base64": "AA=="}),
+        ),
+        (
+            "(() => { const b = new ArrayBuffer(1, { maxByteLength: 9 }), a = new Uint8Array(b); b.resize(3); a[2] = 3; return a })()",
+            json!({"$": "Uint8Array", "base64": "AAAD"}),
+        ),
+        (
+            "(() => { const b = new ArrayBuffer(4, { maxByteLength: 9 }), a = new Uint16Array(b); b.resize(3); return a })()",
+            json!({"$": "Uint16Array", "base64": "AAA="}),
+        ),
+        (
+            "(() => { const b = new ArrayBuffer(4, { maxByteLength: 9 }), a = new Uint8Array(b); return { get x() { b.resize(0); return 1 }, a } })()",
+            json!({"x": 1, "a": {"$": "Uint8Array", "base64": ""}}),
+        ),
+        (
             "new ArrayBuffer(0)",
             json!({"$": "ArrayBuffer", "base64": ""}),
         ),

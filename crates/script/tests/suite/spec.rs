@@ -643,8 +643,6 @@ cases! {
             ("abstract class A { abstract f(): void } class B extends A { f() {} } export default typeof new B().f", json!("function")),
             ("const f = (x?: number, ...r: string[]): void => {}; export default f.length", json!(1)),
             ("let a = <number>3; export default a", json!(3)),
-            ("function twice(t: any, k: string, d: any) { const f = d.value; d.value = () => f() * 2 }
-              class A { @twice n() { return 21 } } export default new A().n()", json!(42)),
             ("const wrong: string = 5; export default wrong", json!(5)),
         ] {
             let options = options().module("./t.ts", "export type T = number; export {}");

@@ -15,7 +15,7 @@ use crate::cases;
 use crate::stage::Stage;
 
 #[derive(Default)]
-struct Host {
+pub(crate) struct Host {
     made: Mutex<BTreeMap<u64, ToolCall>>,
     cancelled: Mutex<Vec<Json>>,
     told: Mutex<Vec<String>>,
@@ -87,7 +87,7 @@ fn runtime(stage: Stage) -> Arc<dyn ScriptRuntime> {
     }
 }
 
-async fn run(stage: Stage, source: &str) -> (CodeExecutionResult, Arc<Host>) {
+pub(crate) async fn run(stage: Stage, source: &str) -> (CodeExecutionResult, Arc<Host>) {
     let host = Arc::new(Host::default());
     let result = run_tool_script(runtime(stage), script(source), host.clone()).await;
     (result, host)
@@ -162,6 +162,34 @@ cases! {
                 continue;
             }
             assert_eq!(value(stage, source).await, expected, "{source}");
+        }
+    }
+
+    async_generators_and_combinators_ask_iterators_as_the_engine_does(stage) {
+        let boom = "function* boom() { yield 1; throw new Error('boom') }";
+        for (source, expected) in [
+            ("async function* g() { yield* boom() } try { for await (const x of g()) out.push(x) } catch (e) { out.push(e.message) }", json!([1, "boom"])),
+            ("async function* g() { try { yield* boom() } catch (e) { yield e.message } } for await (const x of g()) out.push(x)", json!([1, "boom"])),
+            ("async function* g() { yield* [Promise.resolve(1), 2] } for await (const x of g()) out.push(x)", json!([1, 2])),
+            ("async function* g() { yield* { [Symbol.iterator]: () => ({ next: () => 5 }) } } await g().next().catch((e) => out.push(e.name))", json!(["TypeError"])),
+            ("async function* g() { yield* [1, 2] } const i = g(); await i.next(); await i.throw(new Error('in')).catch((e) => out.push(e.name))", json!(["TypeError"])),
+            ("async function* g() { yield* boom() } const i = g(); await i.next(); await i.throw(new Error('in')).catch((e) => out.push(e.message))", json!(["in"])),
+            ("async function* g() { yield* { [Symbol.iterator]: () => ({ next: () => ({ value: 1 }), get return() { throw new Error('get') } }) } } const i = g(); await i.next(); await i.return(1).catch((e) => out.push(e.message))", json!(["get"])),
+            ("async function* g() { yield* [1] } const i = g(); await i.next(); out.push(await i.return(9))", json!([{ "value": 9, "done": true }])),
+            ("async function* g() {} const p = Promise.resolve(1); Object.defineProperty(p, 'constructor', { get() { throw new Error('c') } }); await g().return(p).catch((e) => out.push(e.message))", json!(["c"])),
+            ("for await (const x of boom()) out.push(x)", json!("boom")),
+            // An endless iterable is left at its first failure, and closed.
+            ("const bad = Promise.resolve(1); Object.defineProperty(bad, 'then', { value: 0 }); await Promise.all({ [Symbol.iterator]: () => ({ next: () => ({ value: bad }), return: () => { out.push('closed'); return {} } }) }).catch((e) => out.push(e.name))", json!(["closed", "TypeError"])),
+            ("await Promise.any({ [Symbol.iterator]: () => ({ next() { throw new Error('n') }, return: () => out.push('closed') }) }).catch((e) => out.push(e.message))", json!(["n"])),
+            ("await Promise.all(7).catch((e) => out.push(e.name))", json!(["TypeError"])),
+            ("class P extends Promise {} out.push((await P.resolve(1).finally(() => 2)), P.resolve(1).finally(() => 2) instanceof P)", json!([1, true])),
+        ] {
+            let source = format!("{boom} const out = []; {source}; return out");
+            if expected == json!("boom") {
+                assert_eq!(failure(stage, &source).await.1, "boom", "{source}");
+                continue;
+            }
+            assert_eq!(value(stage, &source).await, expected, "{source}");
         }
     }
 
@@ -249,7 +277,7 @@ cases! {
             assert_eq!(value(stage, &source).await, json!(expected), "{expression}");
         }
         let source = "return [typeof globalThis.process, 'now' in tools, 'http' in tools, Object.keys(tools), typeof tools.then, typeof this, arguments.length]";
-        assert_eq!(value(stage, source).await, json!(["undefined", true, false, [], "undefined", "undefined", 0]));
+        assert_eq!(value(stage, source).await, json!(["undefined", true, false, ["now", "never", "fail", "deep"], "undefined", "undefined", 0]));
     }
 
     what_json_lacks_is_refused_with_its_place(stage) {
@@ -285,6 +313,54 @@ cases! {
         assert_eq!(result.error.unwrap().line, Some(2));
     }
 
+    a_caught_error_says_what_is_no_function(stage) {
+        let message = |what: &str| json!(format!("{what} is not a function"));
+        for (source, expected) in [
+            ("try { o.a.b(1) } catch (e) { return e.message }", message("o.a.b")),
+            ("try { o.f() } catch ({ message }) { return message }", message("o.f")),
+            ("try { o.f() } catch ({ message: [a, ...b], stack: s = 1 }) { return a + b.join('') }", message("o.f")),
+            ("try { o.f() } catch (e) { return e.stack.split('\\n')[0] }", json!("TypeError: o.f is not a function")),
+            ("try { try { o.f() } finally { o.a } } catch (e) { return String(e) }", json!("TypeError: o.f is not a function")),
+            ("try { new o.K() } catch (e) { return e.message }", json!("o.K is not a constructor")),
+            ("return await (async () => o.f())().catch((e) => e.message)", message("o.f")),
+            ("return await Promise.resolve().then(() => o.f()).catch((e) => e.message)", message("o.f")),
+            ("return await new Promise(() => o.f()).then(null, (e) => e.message)", message("o.f")),
+            ("return (await Promise.allSettled([(async () => o.f())()]))[0].reason.message", message("o.f")),
+            ("return await Promise.any([(async () => o.f())()]).catch((e) => e.errors[0].message)", message("o.f")),
+            ("async function* g() { yield 1; o.f() } try { for await (const x of g()); } catch (e) { return e.message }", message("o.f")),
+            ("try { [1].map((x) => x.f()) } catch (e) { return e.message }", message("x.f")),
+            ("for (let i = 0; i < 3000; i++) try { o.f() } catch (e) { if (i === 2999) return e.message }", message("o.f")),
+            // What the script says itself stays as it is, and is not run.
+            ("try { throw new TypeError('not a function') } catch (e) { return e.message }", json!("not a function")),
+            ("try { throw { get message() { seen = 1 } } } catch (e) { return seen }", json!(0)),
+            ("try { throw Object.defineProperty(new Error(), 'message', { get() { seen = 1 } }) } catch (e) { return seen }", json!(0)),
+            ("try { throw new Proxy({}, { getOwnPropertyDescriptor() { seen = 1 }, get() { seen = 1 } }) } catch (e) { return seen }", json!(0)),
+            ("try { null() } catch { return 'none' }", json!("none")),
+            ("try { throw undefined } catch (e) { return e === undefined }", json!(true)),
+            ("const $helpers = 1, $helpers$caught = 2; try { o.f() } catch ({ message }) { return [message, $helpers, $helpers$caught] }", json!(["o.f is not a function", 1, 2])),
+        ] {
+            let source = format!("let seen = 0; const o: any = {{ a: {{}} }}; {source}");
+            assert_eq!(value(stage, &source).await, expected, "{source}");
+        }
+    }
+
+    what_is_thrown_has_its_line(stage) {
+        for (source, line) in [
+            ("\nthrow 'a'", 2),
+            ("const f = async () => {\n\n  throw { code: 7 } };\nawait f()", 3),
+            ("const f = () => {\n  throw 1 };\ntry { f() } catch (e) {\n throw e }", 4),
+            ("for (const x of ['a', 'b'])\n  try { throw x } catch {}\nthrow 'b'", 3),
+            ("function* g() {\n throw null }\n[...g()]", 2),
+            ("await Promise.all([\n(async () => {\n throw 5 })()])", 3),
+            ("await new Promise(() => {\n throw 'p' })", 2),
+            ("await Promise.resolve().then(() => {\n throw 'p' })", 2),
+        ] {
+            let (result, _) = run(stage, source).await;
+            let error = result.error.unwrap();
+            assert_eq!(error.line, Some(line), "{source}: {error:?}");
+        }
+    }
+
     console_and_progress_reach_the_host(stage) {
         let source = "for (let i = 0; i < 9; i++) console.log('line', 'x'); context.emitProgress('half'); context.telemetry.emitProgress('odd', 'warn');
             await tools.now(); return context.sandbox.remainingToolBudget";
@@ -301,7 +377,7 @@ cases! {
         let uses: Json = serde_json::from_str(result.result.unwrap().as_str().unwrap()).unwrap();
         assert_eq!(uses, json!([
             { "tool": "now", "line": 1, "column": 7, "arguments": { "a": [1, "x"], "b": "t" } },
-            { "tool": "deep.er.now", "line": 2, "column": 11 },
+            { "tool": "deep.er.now", "line": 2, "column": 11, "arguments": ringfence_script::UNKNOWN },
         ]));
     }
 }

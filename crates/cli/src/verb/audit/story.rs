@@ -4,7 +4,7 @@
 
 use ringfence::audit::{
     Answer, ApprovalAnswered, ApprovalAsked, CallEnded, CallId, Command, ConnectionEnded, Decision,
-    Intent, Outcome, Record, SessionId,
+    HttpEnded, Intent, Outcome, Record, SessionId,
 };
 
 /// A record in one line.
@@ -38,7 +38,8 @@ fn number(call: &CallId, session: &SessionId) -> String {
     }
 }
 
-fn text(command: &Command) -> String {
+/// A command as it was written.
+pub(super) fn text(command: &Command) -> String {
     match command {
         Command::Line(line) => line.clone(),
         Command::Argv(argv) => argv.join(" "),
@@ -110,6 +111,20 @@ fn connections(ended: &ConnectionEnded) -> String {
     )
 }
 
+/// What went over the wire for a request.
+fn wire(http: &HttpEnded) -> String {
+    let status = match http.status {
+        Some(status) => format!("status {status}"),
+        None => "no answer".to_owned(),
+    };
+    let HttpEnded {
+        sent_bytes,
+        received_bytes,
+        ..
+    } = http;
+    format!(", {status}, {sent_bytes} bytes sent, {received_bytes} received")
+}
+
 fn end(ended: &CallEnded) -> String {
     let number = number(&ended.call, &ended.session);
     let how = match (&ended.fence, ended.outcome) {
@@ -124,6 +139,7 @@ fn end(ended: &CallEnded) -> String {
     let more = [
         ended.error.as_ref().map(|error| format!(" ({error})")),
         ended.exit_code.map(|code| format!(", exit {code}")),
+        ended.http.as_ref().map(wire),
         ran.then(|| format!(" after {} ms", ended.duration_ms)),
         ended
             .denied_by_sandbox

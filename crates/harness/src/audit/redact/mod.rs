@@ -64,17 +64,14 @@ impl Redactor {
         }
     }
 
-    /// A redactor that knows the values of those variables whose names say that they are secrets.
+    /// A redactor that knows the values of those variables whose names say that they are secrets, and others.
     /// (Loader variables are kept from commands as well, but what they hold is no secret.)
     pub fn knowing_secrets_of<'a>(
         environment: impl IntoIterator<Item = (&'a str, &'a str)>,
+        others: impl IntoIterator<Item = &'a str>,
     ) -> Self {
-        Self::knowing(
-            environment
-                .into_iter()
-                .filter(|(name, _)| is_secret(name))
-                .map(|(_, value)| value),
-        )
+        let secret = environment.into_iter().filter(|(name, _)| is_secret(name));
+        Self::knowing(secret.map(|(_, value)| value).chain(others))
     }
 
     /// A text without its secrets.

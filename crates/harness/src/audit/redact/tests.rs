@@ -167,13 +167,16 @@ fn known_values_go_wherever_they_stand() {
 
 #[test]
 fn secrets_of_the_environment_are_those_with_a_name_that_says_so() {
-    let redactor = Redactor::knowing_secrets_of([
-        ("GITHUB_TOKEN", "s3cret-value"),
-        ("LD_LIBRARY_PATH", "/usr/local/lib"),
-    ]);
+    let redactor = Redactor::knowing_secrets_of(
+        [
+            ("GITHUB_TOKEN", "s3cret-value"),
+            ("LD_LIBRARY_PATH", "/usr/local/lib"),
+        ],
+        ["one-m0re"],
+    );
     assert_eq!(
-        redactor.text("ls /usr/local/lib s3cret-value"),
-        "ls /usr/local/lib [redacted]"
+        redactor.text("ls /usr/local/lib s3cret-value one-m0re"),
+        "ls /usr/local/lib [redacted] [redacted]"
     );
 }
 

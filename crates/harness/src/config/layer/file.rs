@@ -107,7 +107,8 @@ impl Reader<'_> {
                 "" => name.get_ref().to_string(),
                 section => format!("{section}.{}", name.get_ref()),
             };
-            if let Some(key) = keys().iter().find(|key| key.is(&path)) {
+            let known = by_another_name(&path).unwrap_or(&path);
+            if let Some(key) = keys().iter().find(|key| key.is(known)) {
                 self.value(key, value);
             } else if is_section(&path) {
                 match value.get_ref() {
@@ -161,6 +162,31 @@ impl Reader<'_> {
             line: line_of(self.text, offset),
         }
     }
+}
+
+/// Settings of the `bash` tool as other hosts of it write them.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("bash.default-timeout", "bash.default_timeout_ms"),
+    ("bash.max-timeout", "bash.max_timeout_ms"),
+    ("bash.max-output-length", "bash.max_output_chars"),
+    (
+        "bash.allow-disable-sandbox",
+        "sandbox.allow_disable_sandbox",
+    ),
+    ("bash.docker-image", "sandbox.container_image"),
+    ("bash.working-directory", "bash.working_directory"),
+    ("bash.allowed-commands", "bash.allowed_commands"),
+    ("bash.blocked-commands", "bash.blocked_commands"),
+    ("bash.blocked-patterns", "bash.blocked_patterns"),
+    ("bash.allowed-paths", "bash.allowed_paths"),
+    ("bash.blocked-paths", "bash.blocked_paths"),
+    ("bash.max-background-tasks", "bash.max_background_tasks"),
+    ("bash.task-retention-hours", "bash.task_retention_hours"),
+];
+
+fn by_another_name(path: &str) -> Option<&'static str> {
+    let found = OTHER_NAMES.iter().find(|(other, _)| *other == path);
+    found.map(|(_, name)| *name)
 }
 
 fn is_section(path: &str) -> bool {

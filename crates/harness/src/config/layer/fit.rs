@@ -1,5 +1,6 @@
 //! Whether a value is what its key accepts.
 
+use ringfence_policy::preset::Preset;
 use ringfence_policy::rule::HostPattern;
 use toml::Spanned;
 use toml::de::DeValue;
@@ -95,6 +96,11 @@ pub(super) fn fit(key: &Key, value: Value, bases: &Bases<'_>) -> Result<Value, S
             for item in &items {
                 HostPattern::parse(item).map_err(|error| format!("{item:?}: {error}"))?;
             }
+            Ok(Value::List(items))
+        }
+        (Kind::Presets, Value::List(items))
+            if items.iter().all(|item| Preset::of(item).is_some()) =>
+        {
             Ok(Value::List(items))
         }
         (Kind::Names, Value::List(items)) if items.iter().all(|item| !item.is_empty()) => {

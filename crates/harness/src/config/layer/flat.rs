@@ -22,6 +22,7 @@ pub const RESERVED_VARIABLES: &[&str] = &[
     "RINGFENCE_CONFIG_HOME",
     "RINGFENCE_STATE_HOME",
     "RINGFENCE_CACHE_HOME",
+    "RINGFENCE_MCP_TOKEN",
     "RINGFENCE_LOG",
 ];
 
@@ -114,7 +115,7 @@ fn parse_text(kind: Kind, text: &str) -> Result<Value, String> {
         },
         Kind::Choice(_) | Kind::Text | Kind::Path => Value::Text(text.to_owned()),
         Kind::Paths | Kind::RootedPaths => list(':'),
-        Kind::Names | Kind::Hosts => list(','),
+        Kind::Names | Kind::Hosts | Kind::Presets => list(','),
         Kind::Table => {
             let value = DeValue::parse(text).map_err(|_| format!("{text:?}"))?;
             plain(&value).map_err(|odd| odd.found)?

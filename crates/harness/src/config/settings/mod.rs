@@ -1,12 +1,17 @@
 //! The settings as the rest of the harness uses them: one file per section, each setting declared
 //! once.
 
+mod agent;
 mod approval;
 mod audit;
 mod bash;
+mod caches;
 mod environment;
 mod files;
+mod gateway;
+mod http;
 mod limits;
+mod model;
 mod network;
 mod output;
 mod policy;
@@ -14,6 +19,7 @@ mod process;
 mod sandbox;
 mod script;
 mod shell;
+mod telemetry;
 
 use std::sync::LazyLock;
 
@@ -23,16 +29,22 @@ use super::declare::{Section, settings};
 use super::key::{Key, Kind};
 use super::resolve::Resolved;
 
+pub use agent::AgentConfig;
 pub use approval::ApprovalConfig;
 pub use audit::AuditConfig;
 pub use bash::{BashConfig, OnTimeout};
+pub use caches::{CachesConfig, Keeping};
 pub use files::FilesConfig;
+pub use gateway::GatewayConfig;
+pub use http::HttpConfig;
+pub use model::ModelConfig;
 pub use network::NetworkConfig;
 pub use output::OutputConfig;
 pub use process::ProcessConfig;
 pub use sandbox::{Backend, ContainerEngine, Degraded, SandboxConfig};
 pub use script::{ExposeConfig, ScriptConfig, ScriptLimits, ScriptMode, ScriptRuntime, WorkerPool};
 pub use shell::ShellConfig;
+pub use telemetry::{CommandsTold, OutputTold, TelemetryConfig};
 
 settings! {
     /// All settings.
@@ -42,6 +54,10 @@ settings! {
         sandbox: SandboxConfig,
         /// `[network]`
         network: NetworkConfig,
+        /// `[http]`
+        http: HttpConfig,
+        /// `[caches]`
+        caches: CachesConfig,
         /// `[approval]`
         approval: ApprovalConfig,
         /// `[environment]`
@@ -62,6 +78,14 @@ settings! {
         files: FilesConfig,
         /// `[script]`
         script: ScriptConfig,
+        /// `[model]`
+        model: ModelConfig,
+        /// `[agent]`
+        agent: AgentConfig,
+        /// `[gateway]`
+        gateway: GatewayConfig,
+        /// `[telemetry]`
+        telemetry: TelemetryConfig,
     }
 }
 

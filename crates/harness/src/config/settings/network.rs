@@ -10,6 +10,8 @@ settings! {
     pub struct NetworkConfig in "network" {
         /// Hosts that commands may reach when `sandbox.network` is `allow-list`, such as "*.example.com" or "db.example.com:5432".
         allow: Vec<String> = hosts(), Each;
+        /// Package managers whose public hosts commands may reach when `sandbox.network` is `allow-list`, such as "npm".
+        presets: Vec<String> = presets(), Each;
         /// Hosts that commands may not reach, whatever allows them.
         deny: Vec<String> = hosts(), Never;
         /// A header for requests to a host, such as `"api.example.com" = "Authorization: Bearer ${API_TOKEN}"`: the variable is read here, and commands never see it.

@@ -12,6 +12,10 @@ settings! {
         buffer_bytes: u64 = number(1024, 1 << 20), Higher;
         /// Output of a command that is kept in a file.
         spill_cap_bytes: u64 = number(0, 64 << 20), Higher;
+        /// Bytes of such files of all sessions that are kept after their session has ended.
+        kept_bytes: u64 = number(0, 1 << 30), Higher;
+        /// Hours for which they are kept.
+        kept_hours: u64 = number(0, 24), Higher;
         /// How long to read on after a command ended and others hold its output open.
         drain["drain_ms"]: Duration = millis(0, 2000), Higher;
         /// Whether escape sequences, such as colours, stay in replies.

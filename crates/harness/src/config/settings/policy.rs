@@ -19,6 +19,13 @@ impl SandboxConfig {
         let mut denied_reads = in_home(&mut denied(Base::Home));
         denied_reads.extend(denied(Base::System).map(PathBuf::from));
         denied_reads.retain(|path| !self.allowed_reads.contains(path));
+        // A part of a folder that stays denied, unless that is what the user denies.
+        let below = |path: &&PathBuf, all: &[PathBuf]| all.iter().any(|it| path.starts_with(it));
+        let allowed = self.allowed_reads.iter();
+        let granted_reads = allowed
+            .filter(|path| below(path, &denied_reads) && !below(path, &self.denied_reads))
+            .cloned()
+            .collect();
         add_new(&mut denied_reads, &self.denied_reads);
         let mut protected_paths: Vec<PathBuf> = protected_in_roots().map(PathBuf::from).collect();
         protected_paths.extend(in_home(&mut kept(Base::Home, Writing::Protected)));
@@ -37,25 +44,23 @@ impl SandboxConfig {
             mode: self.mode,
             writable_roots,
             denied_reads,
+            granted_reads,
             protected_paths,
             watched_paths,
             network: self.network,
             granted_hosts: Vec::new(),
+            granted_paths: Vec::new(),
+            presets: Vec::new(),
+            caches: None,
             unix_sockets: self.unix_sockets.clone(),
             tmp: self.tmp,
             lookout: self.lookout,
         }
     }
 
-    /// What may be read although it holds secrets as a rule: what the user says, but for what lies
-    /// in a folder that stays denied.
+    /// What may be read although it holds secrets as a rule: what the user says, but for what stays denied.
     pub(crate) fn readable(&self, policy: &SandboxPolicy) -> Vec<PathBuf> {
-        let denied = |path: &&PathBuf| {
-            policy
-                .denied_reads
-                .iter()
-                .any(|folder| path.starts_with(folder))
-        };
+        let denied = |path: &&PathBuf| policy.denied_read_around(path).is_some();
         let allowed = self.allowed_reads.iter();
         allowed.filter(|path| !denied(path)).cloned().collect()
     }

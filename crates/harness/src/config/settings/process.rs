@@ -17,6 +17,8 @@ settings! {
         yield_time["yield_ms"]: Duration = millis(0, 10_000), Higher;
         /// How long `write_stdin` waits for output when the call does not say.
         input_yield_time["input_yield_ms"]: Duration = millis(0, 250), Higher;
+        /// How long a task that is stopped may take to end by itself before it is killed.
+        stop_grace["stop_grace_ms"]: Duration = millis(0, 2000), Higher;
         /// The longest that a call may wait for a process or a task.
         max_wait["max_wait_ms"]: Duration = millis(0, 600_000), Higher;
     }

@@ -76,11 +76,17 @@ settings! {
     }
 }
 
+/// The tools that scripts see unless told otherwise.
+#[cfg(feature = "commands")]
+const EXPOSED: &[&str] = &["applyPatch", "exec", "fileSearch"];
+#[cfg(not(feature = "commands"))]
+const EXPOSED: &[&str] = &["applyPatch", "fileSearch"];
+
 settings! {
     /// What a script sees.
     pub struct ExposeConfig in "script.expose" {
         /// Tools that a script sees.
-        tools: Vec<String> = these_names(&["applyPatch", "exec", "fileSearch"]), Each;
+        tools: Vec<String> = these_names(EXPOSED), Each;
         /// Whether a script sees the tools of MCP servers.
         enable_mcp: bool = switch(false), When(true);
         /// Whether a script may start tasks that outlive it.

@@ -22,7 +22,16 @@ impl Engine {
         };
         self.act(call, action, |permit, account| async move {
             account.runs_in(HARNESS);
-            Ok(patch::apply(permit, located, workplace).await?)
+            // One that has begun is carried to its end and put on record by itself: whoever waits for it
+            // may go away, and the next patch would take it for one that was cut off.
+            let work = tokio::spawn(async move {
+                let applied = patch::apply(permit, located, workplace).await;
+                let applied = applied.map_err(CallError::from);
+                account.conclude(&applied)?;
+                applied
+            });
+            work.await
+                .map_err(|error| PatchError::Journal(std::io::Error::other(error)))?
         })
         .await
     }

@@ -5,14 +5,14 @@ use std::sync::{Arc, PoisonError};
 
 use ringfence_policy::Verdict;
 use ringfence_policy::action::{Action, Connect};
-use ringfence_policy::judge::{Bench, Remembered, judge_advised};
+use ringfence_policy::judge::{Premises, SessionApprovals, judge_advised};
 use ringfence_policy::permissions::SandboxPolicy;
-use ringfence_policy::verdict::{Denial as Refusal, Grounds, Judgement, Question};
+use ringfence_policy::verdict::{Grounds, Judgement, Question, Refusal};
 
 use crate::audit::Outcome;
 use crate::engine::Call;
 use crate::engine::account::End;
-use crate::engine::desk::Desk;
+use crate::engine::desk::{Desk, tell_judged};
 use crate::engine::door::Passage;
 use crate::engine::record::Decided;
 use crate::error::CallError;
@@ -20,23 +20,23 @@ use crate::error::CallError;
 impl Desk {
     /// Looks at something with everything that a verdict depends on in a run: its own bounds, and
     /// what was approved for it besides what was for the session.
-    pub(crate) fn on_bench<T>(
+    pub(crate) fn on_premises<T>(
         &self,
         sandbox: &SandboxPolicy,
-        approved: &Remembered,
-        look: impl FnOnce(&Bench<'_>) -> T,
+        approved: &SessionApprovals,
+        look: impl FnOnce(&Premises<'_>) -> T,
     ) -> T {
-        let remembered = {
+        let approvals = {
             let session = self
-                .remembered
+                .approvals
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
             session.with(approved)
         };
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        look(&Bench {
+        look(&Premises {
             sandbox,
-            ..self.bench(&rules, &remembered)
+            ..self.premises(&rules, &approvals)
         })
     }
 
@@ -45,11 +45,11 @@ impl Desk {
         &self,
         action: Action,
         sandbox: &SandboxPolicy,
-        approved: &Remembered,
+        approved: &SessionApprovals,
     ) -> Judgement {
         let advice = self.advisers.advice(&action, &self.ground);
-        self.on_bench(sandbox, approved, |bench| {
-            judge_advised(action, bench, &advice)
+        self.on_premises(sandbox, approved, |premises| {
+            judge_advised(action, premises, &advice)
         })
     }
 
@@ -62,14 +62,15 @@ impl Desk {
         judged: &Judgement,
     ) -> Result<Option<Passage>, CallError> {
         let passage = Passage::begin(self, call, &Action::Connect(connect.clone()));
+        tell_judged(passage.account(), &judged.verdict, &judged.grounds, None);
         match &judged.verdict {
             Verdict::Allow(permit) => {
                 let decided = Decided::by_policy(permit, &judged.grounds);
                 passage.account().intend(decided)?;
                 Ok(Some(passage))
             }
-            Verdict::Deny(refusal) => {
-                let decided = Decided::denied(refusal, &judged.grounds);
+            Verdict::Refuse(refusal) => {
+                let decided = Decided::refused(refusal, &judged.grounds);
                 passage.account().intend(decided)?;
                 passage.close(&End::because(Outcome::Refused, refusal.code.name()))?;
                 Ok(None)

@@ -1,11 +1,18 @@
 //! The entries of the door, one file for each kind of action and named after it.
 
 pub(crate) mod apply_patch;
+#[cfg(feature = "commands")]
 pub(crate) mod connect;
+#[cfg(feature = "commands")]
 pub(crate) mod run_command;
+#[cfg(feature = "scripts")]
 pub(crate) mod run_script;
 pub(crate) mod search_files;
+#[cfg(feature = "commands")]
+pub(crate) mod send_http;
+#[cfg(feature = "commands")]
 pub(crate) mod stop_process;
+#[cfg(feature = "commands")]
 pub(crate) mod type_input;
 
 /// What holds what the harness does itself.
@@ -24,6 +31,7 @@ mod tests {
             ("run_command", include_str!("run_command.rs")),
             ("run_script", include_str!("run_script.rs")),
             ("search_files", include_str!("search_files.rs")),
+            ("send_http", include_str!("send_http.rs")),
             ("stop_process", include_str!("stop_process.rs")),
             ("type_input", include_str!("type_input.rs")),
         ];

@@ -1,23 +1,24 @@
-//! Running a command: in the foreground, as a background task, or as a session that is typed into.
+//! Running a command: in the foreground, as a background task, or as a process that is typed into.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use ringfence_jail::{Input, Io, TerminalSize};
 use ringfence_policy::action::{Action, RunCommand};
-use ringfence_policy::verdict::{Denial as Refusal, DenialCode};
+use ringfence_policy::verdict::{Refusal, RefusalCode};
 use ringfence_policy::{Permit, Verdict};
 use tokio::time::Instant;
 
-use crate::denial::{Denial, DenialKind};
 use crate::engine::account::Account;
-use crate::engine::{Call, Done, Engine, Heard, How, Outcome, subject};
+use crate::engine::door::Passage;
+use crate::engine::retry::{MOST_TRIES, Tries};
+use crate::engine::{Audience, Call, Engine, Outcome, RunOptions, RunResult, subject};
 use crate::error::CallError;
 use crate::execution::Ending;
-use crate::registry::{Attended, Layout, Reserved, TaskId, Until};
+use crate::registry::{KeptCommand, Layout, Reserved, Since, TaskId, Until};
 
-/// What a session is started with.
-pub(crate) struct SessionStart<'a> {
+/// What a process is started with.
+pub(crate) struct ProcessStart<'a> {
     /// Its id.
     pub(crate) reserved: Reserved<'a>,
     /// The terminal that it runs on; pipes if absent.
@@ -28,11 +29,13 @@ pub(crate) struct SessionStart<'a> {
     pub(crate) patience: Duration,
 }
 
-/// A session that was started.
-pub(crate) struct StartedSession {
-    pub(crate) attended: Arc<Attended>,
+/// A process that was started.
+pub(crate) struct StartedProcess {
+    pub(crate) kept: Arc<KeptCommand>,
     /// Why a refused one was not tried again.
     pub(crate) not_retried: Option<String>,
+    /// How it was run again.
+    pub(crate) retried: Option<String>,
 }
 
 impl Engine {
@@ -41,9 +44,9 @@ impl Engine {
         &self,
         call: &Call,
         command: RunCommand,
-        how: How,
+        options: RunOptions,
     ) -> Result<Outcome, CallError> {
-        ended(self.run_or_move(call, command, how).await?)
+        ended(self.run_or_move(call, command, options).await?)
     }
 
     /// Takes a command the whole way, to its end or into the background.
@@ -51,36 +54,54 @@ impl Engine {
         &self,
         call: &Call,
         command: RunCommand,
-        how: How,
-    ) -> Result<Done, CallError> {
+        options: RunOptions,
+    ) -> Result<RunResult, CallError> {
         let action = Action::RunCommand(command);
         self.act(call, action.clone(), |permit, account| async move {
-            let again = how.again();
-            let mut done = self.execute(&account, permit, how, Heard::Yes).await?;
-            let Done::Ended(outcome) = &mut done else {
-                return Ok(done);
-            };
-            let denials = worth_a_retry(&outcome.denials);
-            // A refusal that the command could live with needs no second run.
-            let failed = outcome.execution.exit_code() != 0;
-            if denials.is_empty() || !failed || outcome.execution.ending != Ending::Exited {
-                return Ok(done);
-            }
-            let Some(how) = again else {
-                outcome.not_retried = Some("it was typed into and cannot be run again".to_owned());
-                return Ok(done);
-            };
-            match self.desk.permit_retry(&account, action, &denials).await? {
-                Ok((permit, second)) => {
-                    let again = self.execute(&second, permit, how, Heard::Yes).await;
-                    second.conclude(&again)?;
-                    again
+            let mut again = options.again();
+            let mut done = self
+                .execute(&account, permit, options, Audience::Listeners)
+                .await?;
+            let mut tries = Tries::default();
+            for _ in 0..MOST_TRIES {
+                let RunResult::Ended(outcome) = &mut done else {
+                    return Ok(done);
+                };
+                let asks = tries.still_missing(&outcome.asks);
+                // A refusal that the command could live with needs no second run.
+                let failed = outcome.execution.exit_code() != 0;
+                if !asks.needs_outside || !failed || outcome.execution.ending != Ending::Exited {
+                    return Ok(done);
                 }
-                Err(refusal) => {
-                    outcome.not_retried = Some(refusal.to_string());
-                    Ok(done)
+                let Some(options) = again.take() else {
+                    let why = "it was typed into and cannot be run again";
+                    outcome.not_retried = Some(why.to_owned());
+                    return Ok(done);
+                };
+                again = options.again();
+                let (permit, next) = match self
+                    .desk
+                    .permit_retry(&account, action.clone(), asks.clone(), &tries)
+                    .await?
+                {
+                    Ok(permitted) => permitted,
+                    Err(refusal) => {
+                        outcome.not_retried = Some(refusal.to_string());
+                        return Ok(done);
+                    }
+                };
+                let told = tries.run_again(&permit, &asks);
+                self.desk.notice(call, told.clone());
+                let executed = self
+                    .execute(&next, permit, options, Audience::Listeners)
+                    .await;
+                next.conclude(&executed)?;
+                done = executed?;
+                if let RunResult::Ended(outcome) = &mut done {
+                    outcome.retried = Some(told);
                 }
             }
+            Ok(done)
         })
         .await
     }
@@ -90,29 +111,32 @@ impl Engine {
     pub(crate) async fn run_quietly(
         &self,
         command: RunCommand,
-        how: How,
+        options: RunOptions,
     ) -> Result<Outcome, CallError> {
         let call = self.new_call();
         let action = Action::RunCommand(command);
         if let Verdict::Ask(_) = self.check(action.clone()).verdict {
-            return Err(CallError::Denied(Refusal {
-                code: DenialCode::ApprovalNotPossible,
-                reason: "the harness asks nobody about commands of its own".to_owned(),
-                hint: None,
-            }));
+            return Err(CallError::Refused(Refusal::new(
+                RefusalCode::ApprovalNotPossible,
+                "the harness asks nobody about commands of its own",
+            )));
         }
         let run = |permit, account: Account| async move {
-            self.execute(&account, permit, how, Heard::No).await
+            self.execute(&account, permit, options, Audience::Nobody)
+                .await
         };
-        ended(self.act_quietly(&call, action, run).await?)
+        let passage = Passage::quietly(&self.desk, &call, &action);
+        ended(self.judge_and_run(passage, action, run).await?)
     }
 
-    /// Starts a command as the background task of this id, which is free.
+    /// Starts a command as the background task of this id, which is free. It is ended after the
+    /// time-out, if it has one.
     pub(crate) async fn open_task(
         &self,
         call: &Call,
         command: RunCommand,
         id: TaskId,
+        timeout: Option<Duration>,
     ) -> Result<(), CallError> {
         // Nobody is asked about one that there is no room for.
         self.registry.room_for_task()?;
@@ -120,102 +144,107 @@ impl Engine {
         self.act(call, action, |permit, account| async move {
             let label = subject(permit.action());
             let io = Io::Pipes(Input::Null);
-            let (running, books) = self.start(&account, permit, io).await?;
-            self.keep_running(running, books, label, id)
+            let (running, books) = self.start(&account, permit, io, timeout).await?;
+            self.keep_running(running, books, (id, label), timeout)
         })
         .await
     }
 
-    /// Starts a command as a session and waits for what the call wants of it; once more, outside the
-    /// fence, if that refused it something and whoever is asked agrees.
-    pub(crate) async fn open_session(
+    /// Starts a command as an open process and waits for what the call wants of it; once more, with what the
+    /// fence refused it, if whoever is asked agrees.
+    pub(crate) async fn open_process(
         &self,
         call: &Call,
         command: RunCommand,
-        start: SessionStart<'_>,
-    ) -> Result<StartedSession, CallError> {
+        start: ProcessStart<'_>,
+    ) -> Result<StartedProcess, CallError> {
         let action = Action::RunCommand(command);
         self.act(call, action.clone(), |permit, account| async move {
-            let SessionStart {
+            let ProcessStart {
                 reserved,
                 terminal,
                 until,
                 patience,
             } = start;
             let id = reserved.id().clone();
-            let attended = self
-                .start_session(&account, permit, reserved, terminal)
+            let kept = self
+                .start_process(&account, permit, reserved, terminal)
                 .await?;
-            wait(call, &attended, until, patience).await;
-            let mut started = StartedSession {
-                attended,
+            wait(call, &kept, until, patience).await;
+            let mut started = StartedProcess {
+                kept,
                 not_retried: None,
+                retried: None,
             };
-            let Some(end) = started.attended.end() else {
-                return Ok(started);
-            };
-            let denials = worth_a_retry(&end.findings.denials);
-            if denials.is_empty() || end.ending != Ending::Exited {
-                return Ok(started);
-            }
-            match self.desk.permit_retry(&account, action, &denials).await? {
-                Err(refusal) => started.not_retried = Some(refusal.to_string()),
-                Ok((permit, second)) => {
-                    self.registry.forget(&id, &end);
-                    let again = async {
-                        let reserved = self.registry.reserve(Some(id))?;
-                        self.start_session(&second, permit, reserved, terminal)
-                            .await
-                    };
-                    let again = again.await;
-                    second.conclude(&again)?;
-                    started.attended = again?;
-                    wait(call, &started.attended, until, patience).await;
+            let mut tries = Tries::default();
+            for _ in 0..MOST_TRIES {
+                let Some(end) = started.kept.end() else {
+                    return Ok(started);
+                };
+                let asks = tries.still_missing(&end.findings.asks);
+                let failed = end.exit_code != Some(0);
+                if !asks.needs_outside || !failed || end.ending != Ending::Exited {
+                    return Ok(started);
                 }
+                let permitted = self
+                    .desk
+                    .permit_retry(&account, action.clone(), asks.clone(), &tries)
+                    .await?;
+                let (permit, next) = match permitted {
+                    Ok(permitted) => permitted,
+                    Err(refusal) => {
+                        started.not_retried = Some(refusal.to_string());
+                        return Ok(started);
+                    }
+                };
+                let told = tries.run_again(&permit, &asks);
+                self.desk.notice(call, told.clone());
+                started.retried = Some(told);
+                self.registry.forget(&id, &end);
+                let again = async {
+                    let reserved = self.registry.reserve(Some(id.clone()))?;
+                    self.start_process(&next, permit, reserved, terminal).await
+                };
+                let again = again.await;
+                next.conclude(&again)?;
+                started.kept = again?;
+                wait(call, &started.kept, until, patience).await;
             }
             Ok(started)
         })
         .await
     }
 
-    async fn start_session(
+    async fn start_process(
         &self,
         account: &Account,
         permit: Permit,
         reserved: Reserved<'_>,
         terminal: Option<TerminalSize>,
-    ) -> Result<Arc<Attended>, CallError> {
+    ) -> Result<Arc<KeptCommand>, CallError> {
         let label = subject(permit.action());
         let io = match terminal {
             Some(size) => Io::Terminal(size),
             None => Io::Pipes(Input::Pipe),
         };
-        let (running, books) = self.start(account, permit, io).await?;
-        let attended = reserved.keep(self.attend(running, books, Layout::Together), label)?;
+        let (running, books) = self.start(account, permit, io, None).await?;
+        let kept = reserved.keep(self.keep(running, books, Layout::Together, None), label)?;
         account.goes_on();
-        Ok(attended)
+        Ok(kept)
     }
 }
 
-/// Waits for a session that has just been started: what a person took to answer does not count.
-async fn wait(call: &Call, attended: &Attended, until: &Until, patience: Duration) {
+/// Waits for a process that has just been started: what a person took to answer does not count.
+async fn wait(call: &Call, kept: &KeptCommand, until: &Until, patience: Duration) {
     tokio::select! {
-        () = attended.wait(until, Instant::now() + patience) => {}
-        () = call.cancel.cancelled() => attended.stop().await,
+        () = kept.wait(until, Since::BEGINNING, Instant::now() + patience) => {}
+        () = call.cancel.cancelled() => kept.kill().await,
     }
 }
 
-fn ended(done: Done) -> Result<Outcome, CallError> {
+fn ended(done: RunResult) -> Result<Outcome, CallError> {
     match done {
-        Done::Ended(outcome) => Ok(*outcome),
-        Done::Moved { task, .. } => Err(CallError::Moved { task }),
+        RunResult::Ended(outcome) => Ok(*outcome),
+        RunResult::Moved { task, .. } => Err(CallError::Moved { task }),
     }
-}
-
-/// The refusals that are a reason to ask for another try: what was decided about a host is not
-/// asked about again by another name, and what was put back was done already.
-fn worth_a_retry(denials: &[Denial]) -> Vec<Denial> {
-    let not_over =
-        |denial: &&Denial| !matches!(denial.kind, DenialKind::Host | DenialKind::GitSetup);
-    denials.iter().filter(not_over).cloned().collect()
 }

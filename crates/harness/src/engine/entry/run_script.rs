@@ -12,6 +12,7 @@ use crate::config::{ScriptMode, ScriptRuntime};
 use crate::engine::account::End;
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
+use crate::event::Event;
 use crate::script::{ScriptRequest, ScriptRun};
 
 impl Engine {
@@ -26,15 +27,19 @@ impl Engine {
         let action = Action::RunScript(RunScript {
             tool: "run_code".to_owned(),
             source: source.clone(),
-            bridges: Vec::new(),
+            bridges: options.bridged(),
         });
         self.act(call, action, |permit, account| async move {
-            // A script without bridges touches nothing: the permit is for the record.
+            // It touches nothing by itself, and what it calls elsewhere is no business of this machine:
+            // the permit is for the record.
             drop(permit);
             account.runs_in(self.script_place());
-            let result = self.evaluate(source, options, deadline).await;
+            let result = self.evaluate(call, source, options, deadline).await;
             account.ends(match result.status {
                 Status::Success => End::new(Outcome::Ok),
+                Status::Terminated if call.cancel.is_cancelled() => {
+                    End::because(Outcome::Cancelled, result.status.as_str())
+                }
                 Status::Terminated => End::because(Outcome::TimedOut, result.status.as_str()),
                 failed => End::because(Outcome::Failed, failed.as_str()),
             });
@@ -50,6 +55,12 @@ impl Engine {
         mut request: ScriptRequest,
     ) -> Result<ScriptRun, CallError> {
         let mode = request.mode(&self.config.script);
+        if mode != ScriptMode::Enabled {
+            self.desk.tell(&Event::NotRun {
+                call: call.id.clone(),
+                mode,
+            });
+        }
         if mode == ScriptMode::Disabled {
             return Err(CallError::NotAvailable {
                 setting: "script.mode = \"disabled\"",
@@ -73,6 +84,7 @@ impl Engine {
             let told = self.serve_script(call, &script).await?;
             account.ends(match told.failure() {
                 None => End::new(Outcome::Ok),
+                Some(ErrorCode::ScriptCancelledError) => End::new(Outcome::Cancelled),
                 Some(code @ ErrorCode::ScriptTimeoutError) => {
                     End::because(Outcome::TimedOut, code.name())
                 }

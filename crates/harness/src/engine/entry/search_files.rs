@@ -5,14 +5,14 @@ use ringfence_policy::action::{Action, SearchFiles};
 use super::HARNESS;
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
-use crate::search::{Found, Wanted};
+use crate::search::{Found, Query};
 
 impl Engine {
     /// Looks for files by name.
     pub(crate) async fn search_files(
         &self,
         call: &Call,
-        wanted: Wanted,
+        query: Query,
         limit: usize,
     ) -> Result<Vec<Found>, CallError> {
         let root = self.ground.cwd.canonicalize()?;
@@ -20,7 +20,7 @@ impl Engine {
         self.act(call, action, |permit, account| async move {
             let (_, confinement) = permit.redeem();
             account.runs_in(HARNESS);
-            self.look(call, &root, &confinement, wanted, limit).await
+            self.look(call, &root, &confinement, query, limit).await
         })
         .await
     }

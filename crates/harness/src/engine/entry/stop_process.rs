@@ -6,16 +6,16 @@ use ringfence_policy::action::{Action, StopProcess};
 
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
-use crate::registry::{Attended, TaskId};
+use crate::registry::{KeptCommand, TaskId};
 
 impl Engine {
-    /// Ends a background task, and waits until it has ended.
+    /// Asks a background task to end, ends it if it does not, and waits until it has ended.
     pub(crate) async fn stop_process(
         &self,
         call: &Call,
         tool: &str,
         id: &TaskId,
-    ) -> Result<Arc<Attended>, CallError> {
+    ) -> Result<Arc<KeptCommand>, CallError> {
         let task = self.registry.task(id)?;
         let action = Action::StopProcess(StopProcess {
             tool: tool.to_owned(),
@@ -24,7 +24,7 @@ impl Engine {
         });
         self.act(call, action, |permit, _| async move {
             drop(permit);
-            task.stop().await;
+            task.stop(self.config.process.stop_grace).await;
             Ok(task)
         })
         .await

@@ -8,13 +8,14 @@ use tokio::time::Instant;
 
 use crate::audit::Outcome;
 use crate::engine::account::End;
-use crate::engine::announce::Announced;
+use crate::engine::door::CallAnnouncement;
 use crate::engine::{Call, Engine};
 use crate::error::CallError;
 use crate::event::Event;
-use crate::registry::{Attended, InputError, ProcessId, Until};
+use crate::registry::{InputError, KeptCommand, ProcessId, Since, Until};
 
 /// What is done at the keyboard of a running command.
+#[derive(Default)]
 pub(crate) struct Keys {
     /// What is typed.
     pub(crate) text: String,
@@ -32,22 +33,28 @@ impl Keys {
 }
 
 impl Engine {
-    /// Types into a session, and waits. A call that only waits touches nothing, and needs no permit.
+    /// Types into a process, and waits. A call that only waits touches nothing, and needs no permit.
     pub(crate) async fn type_input(
         &self,
         call: &Call,
         tool: &str,
-        (id, attended): (&ProcessId, &Attended),
+        (id, kept): (&ProcessId, &KeptCommand),
         keys: Keys,
         (until, deadline): (&Until, Instant),
     ) -> Result<(), CallError> {
+        // What was printed before the keys were pressed is no answer to them.
+        let since = if keys.are_idle() {
+            Since::default()
+        } else {
+            kept.since_now(&keys.text)
+        };
         let waited = async {
             tokio::select! {
-                () = attended.wait(until, deadline) => {}
+                () = kept.wait(until, &since, deadline) => {}
                 // The command is not the call's: it lives on.
                 () = call.cancel.cancelled() => {}
             }
-            attended.end().and_then(|end| end.exit_code)
+            kept.end().and_then(|end| end.exit_code)
         };
         if keys.are_idle() {
             let begin = Event::Begin {
@@ -55,8 +62,10 @@ impl Engine {
                 tool: tool.to_owned(),
                 command: format!("wait for {id}"),
                 cwd: self.ground.cwd.clone(),
+                parent: call.parent.clone(),
+                turn: call.turn.clone(),
             };
-            let announced = Announced::of(&self.desk, call, &begin);
+            let announced = CallAnnouncement::of(&self.desk, call, &begin);
             let exit_code = waited.await;
             announced.end(exit_code);
             return Ok(());
@@ -64,14 +73,14 @@ impl Engine {
         let action = Action::TypeInput(TypeInput {
             tool: tool.to_owned(),
             process: id.to_string(),
-            command: self.registry.session_command(id),
-            is_hidden: attended.hides_input(),
+            command: self.registry.process_command(id),
+            is_hidden: kept.hides_input(),
             text: keys.text.clone(),
             closes: keys.closes,
         });
         self.act(call, action, |permit, account| async move {
             drop(permit);
-            let typed = type_in(attended, &keys, deadline).await;
+            let typed = type_in(kept, &keys, deadline).await;
             typed.map_err(|reason| CallError::NotTyped {
                 id: id.clone(),
                 reason: reason.to_string(),
@@ -85,24 +94,24 @@ impl Engine {
 }
 
 /// Types, unless the command has ended: then its end is what the call is told.
-async fn type_in(attended: &Attended, keys: &Keys, deadline: Instant) -> Result<(), InputError> {
+async fn type_in(kept: &KeptCommand, keys: &Keys, deadline: Instant) -> Result<(), InputError> {
     // A call that waits for nothing still gets the time to type.
     const TO_TYPE: Duration = Duration::from_secs(1);
     let deadline = deadline.max(Instant::now() + TO_TYPE);
     if let Some(size) = keys.size {
-        attended.resize(size).await?;
+        kept.resize(size).await?;
     }
     let typed = async {
         if !keys.text.is_empty() {
-            attended.write(keys.text.as_bytes(), deadline).await?;
+            kept.write(keys.text.as_bytes(), deadline).await?;
         }
         if keys.closes {
-            attended.close(deadline).await?;
+            kept.close(deadline).await?;
         }
         Ok(())
     };
     match typed.await {
-        Err(InputError::Closed | InputError::Failed(_)) if attended.ends_soon().await => Ok(()),
+        Err(InputError::Closed | InputError::Failed(_)) if kept.ends_soon().await => Ok(()),
         result => result,
     }
 }

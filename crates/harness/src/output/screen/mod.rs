@@ -24,10 +24,10 @@ use bounded::Bounded;
 use overlong::Overlong;
 
 /// The value of `TERM` for a command on such a terminal: what is emulated.
-pub const TERM: &str = "xterm-256color";
+pub(crate) const TERM: &str = "xterm-256color";
 
 /// The largest terminal that is emulated; a larger one is shown in part.
-pub const LARGEST: TerminalSize = TerminalSize {
+pub(crate) const LARGEST: TerminalSize = TerminalSize {
     rows: 1000,
     columns: 1000,
 };

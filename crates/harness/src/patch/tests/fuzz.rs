@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use ringfence_policy::action::Action;
-use ringfence_policy::judge::{Bench, Escalation, Remembered, judge};
+use ringfence_policy::judge::{Escalation, Premises, SessionApprovals, judge};
 use ringfence_policy::permissions::{ApprovalPolicy, Limits};
 use ringfence_policy::ruleset::RuleSet;
 use ringfence_policy::{Ground, Verdict};
@@ -11,7 +11,7 @@ use super::super::step::testing::killed_after;
 use super::super::{Workplace, apply, locate};
 use super::{Site, state};
 use crate::audit::{CallId, SessionId};
-use crate::owner::Owner;
+use crate::file_user::FileUser;
 
 const FILES: &[(&str, &str)] = &[
     ("a", "1\n2\n3\n"),
@@ -146,23 +146,23 @@ fn through_the_door(site: &Site, text: &str) -> bool {
         return false;
     };
     let ground = Ground::at(site.work());
-    let bench = Bench {
+    let premises = Premises {
         ground: &ground,
         sandbox: &policy,
         limits: &Limits::default(),
         approval: ApprovalPolicy::OnRequest,
         escalation: Escalation::Off,
         rules: &RuleSet::default(),
-        remembered: &Remembered::default(),
+        approvals: &SessionApprovals::default(),
     };
-    let verdict = judge(Action::ApplyPatch(located.action()), &bench).verdict;
+    let verdict = judge(Action::ApplyPatch(located.action()), &premises).verdict;
     let Verdict::Allow(permit) = verdict else {
         return false;
     };
     let own = rustix::process::geteuid().as_raw();
     let workplace = Workplace {
         journals: site.journals(),
-        owner: Owner {
+        owner: FileUser {
             uid: own,
             gid: rustix::process::getegid().as_raw(),
             groups: None,

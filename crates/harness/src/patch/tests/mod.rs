@@ -16,7 +16,7 @@ use ringfence_policy::permissions::SandboxPolicy;
 use super::apply::write;
 use super::error::PatchError;
 use super::journal::Journal;
-use super::place::Atlas;
+use super::location::Atlas;
 use super::swap::Errand;
 use super::{Applied, locate, recover};
 use crate::audit::{CallId, SessionId};

@@ -477,8 +477,8 @@ fn what_somebody_else_changed_meanwhile_is_not_lost() {
         &site.atlas(),
     )
     .unwrap();
-    let drafted = super::super::draft::draft(stale.changes, &mut |place| {
-        let found = super::super::apply::read(place, 1 << 20);
+    let drafted = super::super::draft::draft(stale.changes, &mut |location| {
+        let found = super::super::apply::read(location, 1 << 20);
         // Somebody is quicker.
         fs::write(site.work().join("f"), "a\nand more\n").unwrap();
         found

@@ -5,7 +5,6 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -16,6 +15,7 @@ use ringfence_confine::{descriptor, mount, process};
 use crate::error::LaunchError;
 use crate::line::{WardenProgram, ends_within};
 use crate::mark::{Attendance, Holdings, Ledger, Registry};
+use crate::standing::Standing;
 use crate::warden::protocol::{Failure, Step};
 
 use super::engine::Found;
@@ -116,33 +116,11 @@ impl Janitor {
     }
 }
 
-/// What stands at a path.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Standing {
-    path: PathBuf,
-    node: (u64, u64),
-}
-
-impl Standing {
-    fn at(path: &Path) -> Option<Self> {
-        let metadata = path.symlink_metadata().ok()?;
-        Some(Self {
-            path: path.to_path_buf(),
-            node: (metadata.dev(), metadata.ino()),
-        })
-    }
-
-    /// Whether it still does.
-    pub(super) fn stands(&self) -> bool {
-        Self::at(&self.path).as_ref() == Some(self)
-    }
-}
-
 fn hold(holdings: &mut Holdings<'_>, root: &Path, path: &Path) -> io::Result<()> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    let folder = mount::place(folder)?;
+    let folder = mount::open_path(folder)?;
     holdings.hold(root, folder.as_fd(), Path::new(name), path)?;
     Ok(())
 }

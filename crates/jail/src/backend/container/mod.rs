@@ -9,6 +9,7 @@
 //! it was made with: those are held for the session. What is left even so, after a power failure, is
 //! swept away by the next session.
 
+mod arguments;
 mod bundle;
 mod engine;
 pub(crate) mod janitor;
@@ -25,13 +26,14 @@ use rustix::process::PidfdFlags;
 
 use crate::backend::SearchPath;
 use crate::error::LaunchError;
+use crate::jail::JailOptions;
 use crate::line::{Farewell, Keeper, Line, WardenProgram, gone_within, nonblocking};
-use crate::session::SessionOptions;
+use crate::standing::Standing;
 use crate::warden::protocol::{Boot, RawPath};
 use bundle::Bundle;
 pub use engine::ContainerEngine;
 use engine::Found;
-use janitor::{Janitor, Standing};
+use janitor::Janitor;
 use spec::Spec;
 use trace::Trace;
 
@@ -69,7 +71,7 @@ pub(crate) fn look(programs: &SearchPath) -> Result<String, LaunchError> {
 
 /// Starts the container of a session and has the warden in it make its world.
 pub(crate) async fn open(
-    options: &SessionOptions,
+    options: &JailOptions,
     spec: &Spec,
     boot: &Boot,
 ) -> Result<Line, LaunchError> {
@@ -144,7 +146,8 @@ impl Starting {
         let trace = Trace::make().map_err(LaunchError::Warden)?;
         let listener = descriptor::listen(&trace.socket()).map_err(LaunchError::Warden)?;
         trace.open_socket().map_err(LaunchError::Warden)?;
-        let arguments = spec::arguments(&self.spec, &found, &self.options.image, &bundle, &trace);
+        let arguments =
+            arguments::arguments(&self.spec, &found, &self.options.image, &bundle, &trace);
         let marks = self.marks.as_deref().map(|marks| (marks, &*self.workspace));
         let janitor =
             Janitor::start(&self.program, &found, &trace, marks).map_err(LaunchError::Warden)?;

@@ -29,7 +29,7 @@ impl Trace {
     /// Makes the folder, which nobody else can enter.
     pub(super) fn make() -> io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let owner = Owner::this()?;
+        let owner = HarnessProcess::this()?;
         loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let name = format!("{}-{number}", owner.prefix());
@@ -96,7 +96,7 @@ impl Trace {
 
 /// Removes the folder of a container.
 pub(super) fn remove_named(name: &str) {
-    if Owner::of(name).is_some() {
+    if HarnessProcess::of(name).is_some() {
         remove(&Path::new(PLACE).join(name));
     }
 }
@@ -113,7 +113,7 @@ fn remove(folder: &Path) {
 
 /// A harness, named so that another with the same process id is not taken for it.
 #[derive(Debug, PartialEq, Eq)]
-struct Owner {
+struct HarnessProcess {
     /// The PID namespace: process ids of another mean nothing here.
     namespace: u64,
     pid: u32,
@@ -121,7 +121,7 @@ struct Owner {
     started: u64,
 }
 
-impl Owner {
+impl HarnessProcess {
     fn this() -> io::Result<Self> {
         let pid = std::process::id();
         Ok(Self {
@@ -169,14 +169,14 @@ pub(super) fn sweep(found: &Found) {
     let arguments = ["ps", "--all", "--filter", &filter, "--format", "{{.Names}}"];
     if let Ok(ran) = found.run(&arguments, HOUSEKEEPING) {
         for name in ran.stdout.lines().map(str::trim) {
-            if Owner::of(name).is_some_and(|owner| owner.is_gone()) {
+            if HarnessProcess::of(name).is_some_and(|owner| owner.is_gone()) {
                 found.remove(name);
             }
         }
     }
     for entry in fs::read_dir(PLACE).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if Owner::of(&name).is_some_and(|owner| owner.is_gone()) {
+        if HarnessProcess::of(&name).is_some_and(|owner| owner.is_gone()) {
             remove(&entry.path());
         }
     }
@@ -188,16 +188,16 @@ mod tests {
 
     #[test]
     fn an_owner_is_told_from_one_that_is_gone() {
-        let this = Owner::this().unwrap();
+        let this = HarnessProcess::this().unwrap();
         let name = format!("{}-7", this.prefix());
-        assert_eq!(Owner::of(&name).as_ref(), Some(&this));
+        assert_eq!(HarnessProcess::of(&name).as_ref(), Some(&this));
         assert!(!this.is_gone());
-        let earlier = Owner {
+        let earlier = HarnessProcess {
             started: this.started - 1,
             ..this
         };
         assert!(earlier.is_gone());
-        let elsewhere = Owner {
+        let elsewhere = HarnessProcess {
             namespace: earlier.namespace + 1,
             ..earlier
         };
@@ -208,7 +208,7 @@ mod tests {
             "other-1-2-3-4",
             "ringfence-a-b-c",
         ] {
-            assert_eq!(Owner::of(name), None, "{name}");
+            assert_eq!(HarnessProcess::of(name), None, "{name}");
         }
     }
 }

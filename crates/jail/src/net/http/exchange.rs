@@ -27,7 +27,7 @@ pub(in crate::net) enum Begun {
 
 /// How a request is passed on.
 #[derive(Debug)]
-pub(in crate::net) struct Passage<'a> {
+pub(in crate::net) struct ForwardedRequest<'a> {
     pub(in crate::net) request: &'a Request,
     /// What the host is asked for.
     pub(in crate::net) path: &'a str,
@@ -38,7 +38,7 @@ pub(in crate::net) struct Passage<'a> {
 
 /// Passes a request on, and its response back. The host's connection serves for this alone.
 pub(in crate::net) async fn exchange<CR, CW, HR, HW>(
-    passage: &Passage<'_>,
+    forwarded: &ForwardedRequest<'_>,
     client: (&mut Reader<CR>, &mut CW),
     host: (&mut Reader<HR>, &mut HW),
 ) -> Result<(Next, Traffic), (HeadError, Begun)>
@@ -50,8 +50,11 @@ where
 {
     let ((client_reader, client_writer), (host_reader, host_writer)) = (client, host);
     let unheard = |error: io::Error| (HeadError::from(error), Begun::No);
-    let body = passage.request.body().map_err(|error| (error, Begun::No))?;
-    let head = request_head(passage, body);
+    let body = forwarded
+        .request
+        .body()
+        .map_err(|error| (error, Begun::No))?;
+    let head = request_head(forwarded, body);
     host_writer.write_all(&head).await.map_err(unheard)?;
     host_writer.flush().await.map_err(unheard)?;
     let mut traffic = Traffic {
@@ -59,7 +62,7 @@ where
         received: 0,
     };
     let mut request_body = pin!(carry(body, client_reader, host_writer));
-    let mut response = pin!(respond(passage.request, host_reader, client_writer));
+    let mut response = pin!(respond(forwarded.request, host_reader, client_writer));
     let mut sent = None;
     let answered = loop {
         tokio::select! {
@@ -80,15 +83,15 @@ where
     Ok((next, traffic))
 }
 
-fn request_head(passage: &Passage<'_>, body: Body) -> Vec<u8> {
-    let request = passage.request;
+fn request_head(forwarded: &ForwardedRequest<'_>, body: Body) -> Vec<u8> {
+    let request = forwarded.request;
     let mut head = format!(
         "{} {} HTTP/1.{}\r\nHost: {}\r\n",
-        request.method, passage.path, request.minor, passage.host
+        request.method, forwarded.path, request.minor, forwarded.host
     )
     .into_bytes();
     let replaced = |name: &str| {
-        let added = passage.added.iter();
+        let added = forwarded.added.iter();
         added
             .map(Header::name)
             .any(|own| own.eq_ignore_ascii_case(name))
@@ -96,7 +99,7 @@ fn request_head(passage: &Passage<'_>, body: Body) -> Vec<u8> {
     for (name, value) in request.passed_on().filter(|(name, _)| !replaced(name)) {
         put(&mut head, name, value);
     }
-    for header in passage.added {
+    for header in forwarded.added {
         put(&mut head, &header.name, header.value.as_bytes());
     }
     let takes_a_body = !matches!(

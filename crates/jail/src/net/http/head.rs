@@ -9,8 +9,9 @@ use super::body::Body;
 use super::reader::Reader;
 
 /// The longest head that is read.
-const MOST_BYTES: usize = 64 * 1024;
-const MOST_HEADERS: usize = 128;
+pub(in crate::net) const MOST_BYTES: usize = 64 * 1024;
+/// The most headers of one.
+pub(in crate::net) const MOST_HEADERS: usize = 128;
 
 /// Why a head cannot be used.
 #[derive(Debug, Error)]

@@ -14,11 +14,11 @@ use std::fmt;
 use thiserror::Error;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-pub(super) use exchange::{Begun, Next, Passage, exchange};
-pub(super) use head::{HeadError, Request, read_request};
+pub(super) use exchange::{Begun, ForwardedRequest, Next, exchange};
+pub(super) use head::{HeadError, MOST_BYTES, MOST_HEADERS, Request, read_request};
 pub(super) use reader::Reader;
 
-use super::gate::Refusal;
+use super::gate::ConnectionRefusal;
 
 /// A header that is added to requests. Its value is a secret, and is not shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -48,6 +48,14 @@ impl Header {
     /// Reads `Name: value`.
     pub fn parse(written: &str) -> Result<Self, HeaderError> {
         let (name, value) = written.split_once(':').ok_or(HeaderError::NoColon)?;
+        match value.trim() {
+            "" => Err(HeaderError::Value),
+            value => Self::of(name, value),
+        }
+    }
+
+    /// Makes one of a name and a value, which may be empty.
+    pub fn of(name: &str, value: &str) -> Result<Self, HeaderError> {
         let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
         if name.is_empty() || !name.bytes().all(token) {
             return Err(HeaderError::Name);
@@ -57,7 +65,7 @@ impl Header {
             return Err(HeaderError::Framing);
         }
         let value = value.trim();
-        if value.is_empty() || value.chars().any(char::is_control) {
+        if value.chars().any(char::is_control) {
             return Err(HeaderError::Value);
         }
         Ok(Self {
@@ -69,6 +77,11 @@ impl Header {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Its value, for the one who sends it.
+    pub(super) fn value(&self) -> &[u8] {
+        self.value.as_bytes()
     }
 }
 
@@ -82,7 +95,7 @@ impl fmt::Debug for Header {
 pub(super) async fn refuse(
     to: &mut (impl AsyncWrite + Unpin),
     status: u16,
-    refusal: &Refusal,
+    refusal: &ConnectionRefusal,
 ) -> std::io::Result<()> {
     let reason = match status {
         400 => "Bad Request",

@@ -3,7 +3,9 @@
 mod authority;
 mod hello;
 mod terminator;
+mod trust;
 
 pub use authority::{Authority, AuthorityError};
 pub(super) use hello::{HANDSHAKE, read_hello};
 pub use terminator::{Terminator, TerminatorError};
+pub use trust::{Trust, TrustError};

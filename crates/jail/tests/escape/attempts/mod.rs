@@ -69,7 +69,7 @@ mod typing_into_the_terminal;
 mod user_namespaces;
 mod workspace_below_tmp;
 
-pub use crate::fence::{Deed, Done, Fence};
+pub use crate::fence::{Deed, Fence, RunResult};
 
 /// A way to get out, and its harmless twin.
 pub struct Attempt {
@@ -82,11 +82,11 @@ pub struct Attempt {
     /// What is tried.
     pub attack: Deed,
     /// Whether it got out.
-    pub escaped: fn(&Fence, &Done) -> bool,
+    pub escaped: fn(&Fence, &RunResult) -> bool,
     /// What must work.
     pub twin: Deed,
     /// Whether it did.
-    pub worked: fn(&Fence, &Done) -> bool,
+    pub worked: fn(&Fence, &RunResult) -> bool,
 }
 
 /// Every attempt.

@@ -19,11 +19,11 @@ pub(super) const ATTEMPT: Attempt = Attempt {
     ),
     escaped: |fence, done| {
         let _ = fs::remove_file(fence.outside().join("id"));
-        let own = fence.session.uid();
+        let own = fence.jail.uid();
         done.text
             .lines()
             .any(|line| line.trim().parse().is_ok_and(|uid: u32| uid != own))
     },
     twin: Deed::Shell(r#"id -u"#),
-    worked: |fence, done| done.text.trim() == fence.session.uid().to_string(),
+    worked: |fence, done| done.text.trim() == fence.jail.uid().to_string(),
 };

@@ -63,7 +63,13 @@ impl Parser<'_, '_> {
             let line_end = text[line_start..]
                 .find('\n')
                 .map_or(text.len(), |n| line_start + n);
-            self.budget.spend(line_end - line_start + 1)?;
+            // Nothing in a literal body is looked at but the beginnings and ends of its lines.
+            let read = if pending.literal {
+                1
+            } else {
+                line_end - line_start + 1
+            };
+            self.budget.spend(read)?;
             let line = &text[line_start..line_end];
             let bare = if pending.strip_tabs {
                 line.trim_start_matches('\t')
@@ -75,6 +81,11 @@ impl Parser<'_, '_> {
                 // Bash would join this line to the one before.
                 if continued && !pending.literal {
                     return self.syntax();
+                }
+                // What may be arithmetic or a subshell is read twice.
+                if pending.literal && start >= self.bodies_until {
+                    self.body_bytes += line_start - start;
+                    self.bodies_until = line_start;
                 }
                 return self.expand(&text[start..line_start], pending.literal);
             }

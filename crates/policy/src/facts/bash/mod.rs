@@ -18,8 +18,10 @@ use tree::{Script, Text};
 
 /// How deep constructs may be nested.
 pub(crate) const MAX_DEPTH: u8 = 8;
-/// How much text is read.
+/// How much text is read, besides the bodies of here-documents in which nothing is expanded.
 pub(crate) const MAX_BYTES: usize = 64 * 1024;
+/// How much text is read in all.
+const MAX_WITH_BODIES: usize = 2 * 1024 * 1024;
 /// How many steps one command may cost; a step is about one character looked at, a word or a
 /// command costs as much as several.
 pub(crate) const MAX_STEPS: u32 = 200_000;
@@ -74,18 +76,19 @@ pub(crate) fn parse(
     depth: u8,
     budget: &mut Budget,
 ) -> (Script, Option<Trouble>) {
+    const TOO_LONG: Trouble = Trouble {
+        why: Obstacle::TooLong,
+        at: 0,
+    };
     let mut script = Script::default();
-    if text.len() > MAX_BYTES {
-        return (
-            script,
-            Some(Trouble {
-                why: Obstacle::TooLong,
-                at: 0,
-            }),
-        );
+    if text.len() > MAX_WITH_BODIES {
+        return (script, Some(TOO_LONG));
     }
     let mut parser = Parser::new(text, kind, depth, budget);
     let trouble = parser.whole(&mut script).err();
+    if text.len() - parser.body_bytes > MAX_BYTES {
+        return (Script::default(), Some(TOO_LONG));
+    }
     let doubt = budget.doubt.take();
     (script, trouble.or(doubt))
 }
@@ -98,6 +101,10 @@ struct Parser<'s, 'b> {
     depth: u8,
     budget: &'b mut Budget,
     pending: Vec<here::Pending>,
+    /// Bytes of here-documents that were read as they are, each counted once however often it is read,
+    body_bytes: usize,
+    /// and where the last of them ends.
+    bodies_until: usize,
 }
 
 impl<'s, 'b> Parser<'s, 'b> {
@@ -109,6 +116,8 @@ impl<'s, 'b> Parser<'s, 'b> {
             depth,
             budget,
             pending: Vec::new(),
+            body_bytes: 0,
+            bodies_until: 0,
         }
     }
 

@@ -5,7 +5,7 @@ mod find;
 mod shell;
 
 use super::{
-    command::Place,
+    command::Position,
     options::Arguments,
     unclear::Obstacle,
     walk::{Spot, Walker},
@@ -198,7 +198,7 @@ fn text(walker: &mut Walker, script: &Word, spot: &Spot) -> Followed {
     } else {
         ShellKind::Bash
     };
-    script_text(walker, script, kind, Place::Script, spot);
+    script_text(walker, script, kind, Position::Script, spot);
     Followed::Through
 }
 
@@ -206,11 +206,11 @@ pub(in crate::facts) fn script_text(
     walker: &mut Walker,
     script: &Word,
     kind: ShellKind,
-    place: Place,
+    position: Position,
     spot: &Spot,
 ) {
     let spot = Spot {
-        place,
+        position,
         depth: spot.depth + 1,
         ..spot.clone()
     };

@@ -3,7 +3,7 @@
 use super::{Followed, program_name, script_text};
 use crate::{
     facts::{
-        command::Place,
+        command::Position,
         unclear::Obstacle,
         walk::{Spot, Walker},
         word::Word,
@@ -79,7 +79,7 @@ pub(super) fn shell(walker: &mut Walker, words: &[Word], spot: &Spot) -> Followe
             for (index, word) in words[at + 1..].iter().enumerate() {
                 walker.assign(&index.to_string(), word);
             }
-            script_text(walker, &script, kind, Place::Script, spot);
+            script_text(walker, &script, kind, Position::Script, spot);
             if spot.supplied {
                 let text = script.text.clone();
                 walker.unclear(Obstacle::SuppliedScript, &text);

@@ -94,7 +94,7 @@ impl Walker {
         self.facts.commands.push(SimpleCommand {
             words: words.clone(),
             assignments: given,
-            place: spot.place,
+            position: spot.position,
             via: spot.via,
             wrapper: false,
             supplied: spot.supplied,

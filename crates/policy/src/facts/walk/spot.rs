@@ -1,11 +1,11 @@
 //! Where the walk stands: what is around the text that is being walked.
 
-use crate::facts::command::Place;
+use crate::facts::command::Position;
 
 /// Where the walk stands.
 #[derive(Clone)]
 pub(in crate::facts) struct Spot {
-    pub(in crate::facts) place: Place,
+    pub(in crate::facts) position: Position,
     pub(in crate::facts) depth: u8,
     /// How many wrappers stand around it.
     pub(in crate::facts) wrapped: u8,
@@ -25,7 +25,7 @@ pub(in crate::facts) struct Spot {
 impl Spot {
     pub(in crate::facts) fn start() -> Self {
         Self {
-            place: Place::Text,
+            position: Position::Text,
             depth: 0,
             wrapped: 0,
             via: None,

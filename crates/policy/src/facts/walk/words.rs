@@ -3,7 +3,7 @@
 use super::{MAX_COMMANDS, Spot, Walker};
 use crate::facts::{
     bash::tree::Text,
-    command::{Assignment, Place},
+    command::{Assignment, Position},
     suppose::{MAX_SUPPOSED, give_printed, with_marks},
     unclear::Obstacle,
     word::{Piece, Word},
@@ -34,13 +34,13 @@ impl Walker {
     /// Walks the scripts inside a word, and gives its parameters the values seen so far.
     pub(super) fn word(&mut self, text: &Text, spot: &Spot) -> Word {
         for inner in &text.inner {
-            let place = if inner.process {
-                Place::ProcessSubstitution
+            let position = if inner.process {
+                Position::ProcessSubstitution
             } else {
-                Place::Substitution
+                Position::Substitution
             };
             let inside = Spot {
-                place,
+                position,
                 chained: false,
                 via: None,
                 holds: Vec::new(),

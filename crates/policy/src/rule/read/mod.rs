@@ -5,11 +5,11 @@ mod parts;
 mod whole;
 mod written;
 
-use super::{Access, Decision, Grant, Layer, Rule, RuleError, Selector, Source, TextPattern};
+use super::{Access, Decision, Layer, Rule, RuleError, Selector, Source, TextPattern};
 use here::Here;
-use parts::path;
+use parts::{path, prefix};
 use whole::rule;
-use written::File;
+use written::{File, WrittenPrefix};
 
 /// Limits that keep a rules file from costing too much.
 const MAX_RULES: usize = 20_000;
@@ -46,6 +46,7 @@ pub(crate) fn read_rules(layer: Layer, file: &str, text: &str) -> Result<Vec<Rul
         rules.push(rule(written.into_inner(), source)?);
     }
     for (list, kind) in [
+        (parsed.allowed_commands, Short::AllowedCommand),
         (parsed.blocked_commands, Short::Command),
         (parsed.blocked_patterns, Short::Pattern),
         (parsed.allowed_paths, Short::AllowedPath),
@@ -74,6 +75,7 @@ fn hint(message: &str) -> String {
 
 #[derive(Clone, Copy)]
 enum Short {
+    AllowedCommand,
     Command,
     Pattern,
     AllowedPath,
@@ -87,6 +89,10 @@ fn short(kind: Short, written: &str, source: Source) -> Result<Rule, RuleError> 
         line: source.line,
     };
     let (selector, decision) = match kind {
+        Short::AllowedCommand => {
+            let prefix = prefix(&here, WrittenPrefix::Text(written.to_owned()))?;
+            (Selector::Prefix(prefix), Decision::Allow)
+        }
         Short::Command => {
             let pattern = TextPattern::regex(&regex::escape(written.trim()));
             let pattern = pattern.map_err(|p| here.value("blocked-commands", p, "shorten it"))?;
@@ -110,14 +116,5 @@ fn short(kind: Short, written: &str, source: Source) -> Result<Rule, RuleError> 
     if written.trim().is_empty() {
         return Err(here.value("blocked-commands", "it is empty", "remove it"));
     }
-    Ok(Rule {
-        selector,
-        tools: Vec::new(),
-        decision,
-        grant: Grant::default(),
-        reason: None,
-        source,
-        matches: Vec::new(),
-        not_matches: Vec::new(),
-    })
+    Ok(Rule::new(selector, decision, source))
 }

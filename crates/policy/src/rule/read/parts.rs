@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{here::Here, written::WrittenPrefix};
+use crate::preset::Preset;
 use crate::rule::{
     Access, Decision, Fence, Grant, HostPattern, Hosts, PathPattern, Prefix, PrefixWord, RuleError,
 };
@@ -108,45 +109,70 @@ pub(super) fn host(
     Ok(pattern)
 }
 
+/// What an allowance grants, as it is written.
+pub(super) struct Granted {
+    pub(super) fence: Option<Fence>,
+    pub(super) writable: Vec<String>,
+    pub(super) readable: Vec<String>,
+    pub(super) sockets: Vec<String>,
+    pub(super) hosts: Vec<String>,
+    pub(super) presets: Vec<String>,
+}
+
 pub(super) fn grant(
     here: &Here<'_>,
     decision: Decision,
-    fence: Option<Fence>,
-    writable: Vec<String>,
-    hosts: &[String],
+    written: Granted,
 ) -> Result<Grant, RuleError> {
     if decision != Decision::Allow {
         for (key, given) in [
-            ("fence", fence.is_some()),
-            ("writable", !writable.is_empty()),
-            ("hosts", !hosts.is_empty()),
+            ("fence", written.fence.is_some()),
+            ("writable", !written.writable.is_empty()),
+            ("readable", !written.readable.is_empty()),
+            ("sockets", !written.sockets.is_empty()),
+            ("hosts", !written.hosts.is_empty()),
+            ("preset", !written.presets.is_empty()),
         ] {
             if given {
                 return Err(here.meaningless(key, "only a rule that allows can grant something"));
             }
         }
     }
-    if let Some(path) = writable
-        .iter()
-        .find(|path| !path.starts_with('/') && !path.starts_with("~/"))
-    {
-        return Err(here.value(
-            "writable",
-            format!("`{path}` is relative"),
-            "write an absolute path, or one below ~/",
-        ));
+    for (key, paths) in [
+        ("writable", &written.writable),
+        ("readable", &written.readable),
+        ("sockets", &written.sockets),
+    ] {
+        let mut paths = paths.iter();
+        if let Some(path) = paths.find(|path| !path.starts_with('/') && !path.starts_with("~/")) {
+            return Err(here.value(
+                key,
+                format!("`{path}` is relative"),
+                "write an absolute path, or one below ~/",
+            ));
+        }
     }
-    let mut granted = Vec::new();
-    for written in hosts {
+    let paths = |written: Vec<String>| written.into_iter().map(PathBuf::from).collect();
+    let mut hosts = Vec::new();
+    for written in &written.hosts {
         let pattern = host(here, written, Vec::new())?;
         if pattern.host == Hosts::All {
             return Err(here.value("hosts", "`*` would reach everything", "name the hosts"));
         }
-        granted.push(pattern);
+        hosts.push(pattern);
+    }
+    let mut presets = Vec::new();
+    for name in &written.presets {
+        let problem = || format!("`{name}` is none of {}", Preset::names());
+        let preset = Preset::of(name);
+        presets.push(preset.ok_or_else(|| here.value("preset", problem(), "name one of them"))?);
     }
     Ok(Grant {
-        fence: fence.unwrap_or_default(),
-        writable: writable.into_iter().map(PathBuf::from).collect(),
-        hosts: granted,
+        fence: written.fence.unwrap_or_default(),
+        writable: paths(written.writable),
+        readable: paths(written.readable),
+        sockets: paths(written.sockets),
+        hosts,
+        presets,
     })
 }

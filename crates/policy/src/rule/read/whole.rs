@@ -88,13 +88,19 @@ pub(super) fn rule(written: Written, source: Source) -> Result<Rule, RuleError> 
     } else {
         Selector::Tool
     };
-    let grant = parts::grant(
-        &here,
-        written.decision,
-        written.fence,
-        written.writable,
-        &written.hosts,
-    )?;
+    let presets = written.preset.map(OneOrMany::into_vec).unwrap_or_default();
+    if !presets.is_empty() && !matches!(selector, Selector::Prefix(_) | Selector::Text(_)) {
+        return Err(here.meaningless("preset", "it belongs to a rule about commands"));
+    }
+    let granted = parts::Granted {
+        fence: written.fence,
+        writable: written.writable,
+        readable: written.readable,
+        sockets: written.sockets,
+        hosts: written.hosts,
+        presets,
+    };
+    let grant = parts::grant(&here, written.decision, granted)?;
     let examples = !written.matches.is_empty() || !written.not_match.is_empty();
     if examples && !matches!(selector, Selector::Prefix(_) | Selector::Text(_)) {
         return Err(here.meaningless("match", "examples belong to rules about commands"));

@@ -14,6 +14,8 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) rule: Vec<Spanned<Written>>,
     #[serde(default)]
+    pub(super) allowed_commands: Vec<Spanned<String>>,
+    #[serde(default)]
     pub(super) blocked_commands: Vec<Spanned<String>>,
     #[serde(default)]
     pub(super) blocked_patterns: Vec<Spanned<String>>,
@@ -26,6 +28,7 @@ pub(super) struct File {
 impl File {
     pub(super) fn count(&self) -> usize {
         let short = [
+            &self.allowed_commands,
             &self.blocked_commands,
             &self.blocked_patterns,
             &self.allowed_paths,
@@ -53,7 +56,12 @@ pub(super) struct Written {
     #[serde(default)]
     pub(super) writable: Vec<String>,
     #[serde(default)]
+    pub(super) readable: Vec<String>,
+    #[serde(default)]
+    pub(super) sockets: Vec<String>,
+    #[serde(default)]
     pub(super) hosts: Vec<String>,
+    pub(super) preset: Option<OneOrMany<String>>,
     pub(super) reason: Option<String>,
     #[serde(default, rename = "match")]
     pub(super) matches: Vec<String>,

@@ -82,6 +82,8 @@ pub const SECRETS: &[&str] = &[
     "*_DSN",
     "*_JWT",
     "*DATABASE_URL",
+    // What a collector of telemetry is shown.
+    "OTEL_EXPORTER_OTLP*HEADERS",
 ];
 
 impl VariableRow {

@@ -19,7 +19,7 @@ pub(super) const NATIVES: &[Native] = super::super::globals::NATIVES;
 
 pub(super) unsafe extern "C" fn trampoline(
     context: *mut qjs::JSContext,
-    _this: qjs::JSValue,
+    this: qjs::JSValue,
     count: c_int,
     arguments: *mut qjs::JSValue,
     packed: c_int,
@@ -28,15 +28,16 @@ pub(super) unsafe extern "C" fn trampoline(
     let body = || {
         // SAFETY: the engine calls with a context of ours, `count` arguments and the one datum that
         // `Realm::function` gave; each gets a reference of its own.
-        let (realm, arguments, data) = unsafe {
+        let (realm, this, arguments, data) = unsafe {
             let realm = Realm::of(context);
             let own = |raw| realm.own(qjs::JS_DupValue(context, raw));
             let count = usize::try_from(count).unwrap_or(0);
             let arguments: Vec<Val> = (0..count).map(|at| own(*arguments.add(at))).collect();
-            let data = own(*data);
-            (realm, arguments, data)
+            let (this, data) = (own(this), own(*data));
+            (realm, this, arguments, data)
         };
         let bound = Bound {
+            this,
             magic: packed & 0xff,
             data,
         };
@@ -94,5 +95,26 @@ pub(super) unsafe extern "C" fn fill_module(
             }
         }
         0
+    }
+}
+
+/// The engine tells of a promise that was rejected while nobody waited for it, and again if somebody does later.
+pub(super) unsafe extern "C" fn rejection(
+    context: *mut qjs::JSContext,
+    promise: qjs::JSValue,
+    reason: qjs::JSValue,
+    is_handled: bool,
+    _: *mut c_void,
+) {
+    // SAFETY: the engine calls with a context of ours and two values that live during the call; each gets a
+    // reference of its own.
+    let (realm, promise, reason) = unsafe {
+        let realm = Realm::of(context);
+        let own = |raw| realm.own(qjs::JS_DupValue(context, raw));
+        let (promise, reason) = (own(promise), own(reason));
+        (realm, promise, reason)
+    };
+    if let Some(run) = realm.run_state() {
+        run.rejections.tell(&run, promise, reason, is_handled);
     }
 }

@@ -6,7 +6,7 @@ use std::ffi::c_int;
 
 use rquickjs_sys as qjs;
 
-use super::{Realm, Shown, Thrown, Val};
+use super::{Realm, Thrown, Val, Visibility};
 
 /// The keys of an object, freed with this list.
 pub(crate) struct Keys {
@@ -64,6 +64,17 @@ impl<'a> Atom<'a> {
                 text.len() as qjs::size_t,
             )
         };
+        Self::made(realm, raw)
+    }
+
+    /// The atom of a string value.
+    pub(super) fn of(key: &'a Val) -> Result<Self, Thrown> {
+        // SAFETY: Live.
+        let raw = unsafe { qjs::JS_ValueToAtom(key.realm.context(), key.raw) };
+        Self::made(&key.realm, raw)
+    }
+
+    fn made(realm: &'a Realm, raw: qjs::JSAtom) -> Result<Self, Thrown> {
         if raw == 0 {
             Err(realm.exception())
         } else {
@@ -79,9 +90,9 @@ impl Drop for Atom<'_> {
     }
 }
 
-pub(super) fn flags(shown: Shown) -> c_int {
+pub(super) fn flags(visibility: Visibility) -> c_int {
     let flags = qjs::JS_PROP_CONFIGURABLE | qjs::JS_PROP_WRITABLE;
-    let flags = if shown == Shown::Enumerable {
+    let flags = if visibility == Visibility::Enumerable {
         flags | qjs::JS_PROP_ENUMERABLE
     } else {
         flags

@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 use rquickjs_sys as qjs;
 
 use super::meter::Meter;
-use super::session::Session;
+use super::run_state::RunState;
 
 /// A global environment. Clones refer to the same one.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ pub(crate) struct Realm(Rc<Inner>);
 struct Inner {
     context: *mut qjs::JSContext,
     machine: Rc<Machine>,
-    session: RefCell<Weak<Session>>,
+    run: RefCell<Weak<RunState>>,
     random: Cell<u64>,
 }
 
@@ -85,6 +85,7 @@ pub(crate) type Native = fn(&Realm, &[Val], &Bound) -> Result<Val, Thrown>;
 
 /// What a native function was made with.
 pub(crate) struct Bound {
+    pub(crate) this: Val,
     pub(crate) magic: i32,
     pub(crate) data: Val,
 }
@@ -113,7 +114,7 @@ impl Drop for Inner {
 
 /// Whether a property shows in enumerations.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum Visibility {
     Enumerable,
     Hidden,
 }

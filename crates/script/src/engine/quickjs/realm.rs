@@ -11,8 +11,8 @@ use std::sync::atomic::AtomicBool;
 use rquickjs_sys as qjs;
 
 use super::super::meter::{self, Meter};
-use super::super::session::Session;
-use super::{Inner, Intrinsics, Machine, Native, Realm, Shown, Thrown, Val, callback};
+use super::super::run_state::RunState;
+use super::{Inner, Intrinsics, Machine, Native, Realm, Thrown, Val, Visibility, callback};
 
 impl Realm {
     /// A realm in a new runtime.
@@ -31,7 +31,10 @@ impl Realm {
         });
         let pointer = Rc::as_ptr(&machine).cast_mut().cast::<c_void>();
         // SAFETY: the machine outlives its runtime; it does not move inside its `Rc`.
-        unsafe { qjs::JS_SetInterruptHandler(runtime, Some(callback::interrupt), pointer) };
+        unsafe {
+            qjs::JS_SetInterruptHandler(runtime, Some(callback::interrupt), pointer);
+            qjs::JS_SetHostPromiseRejectionTracker(runtime, Some(callback::rejection), pointer);
+        }
         Self::within(machine, intrinsics)
     }
 
@@ -63,11 +66,11 @@ impl Realm {
             }
             failures
         };
-        let (session, random) = (RefCell::new(Weak::new()), Cell::new(0));
+        let (run, random) = (RefCell::new(Weak::new()), Cell::new(0));
         let realm = Self(Rc::new(Inner {
             context,
             machine,
-            session,
+            run,
             random,
         }));
         let opaque = Rc::as_ptr(&realm.0).cast_mut().cast::<c_void>();
@@ -92,12 +95,12 @@ impl Realm {
         }
     }
 
-    pub(crate) fn attach(&self, session: &Rc<Session>) {
-        *self.0.session.borrow_mut() = Rc::downgrade(session);
+    pub(crate) fn attach(&self, run: &Rc<RunState>) {
+        *self.0.run.borrow_mut() = Rc::downgrade(run);
     }
 
-    pub(crate) fn session(&self) -> Option<Rc<Session>> {
-        self.0.session.borrow().upgrade()
+    pub(crate) fn run_state(&self) -> Option<Rc<RunState>> {
+        self.0.run.borrow().upgrade()
     }
 
     pub(crate) fn is(&self, other: &Self) -> bool {
@@ -159,6 +162,23 @@ impl Realm {
     pub(crate) fn exception(&self) -> Thrown {
         // SAFETY: Live; the reference that it returns is ours.
         Thrown(self.own(unsafe { qjs::JS_GetException(self.context()) }))
+    }
+
+    /// Where the last exception was thrown, or the last error made, as the engine writes stacks; told once.
+    pub(crate) fn take_back_trace(&self) -> Val {
+        /// The number of this question.
+        const ERROR_BACK_TRACE: c_int = 2;
+        let mut raw = qjs::JS_UNDEFINED;
+        // SAFETY: Live; this question takes a context and a place for one value, whose reference is then ours.
+        unsafe { qjs::js_std_cmd(ERROR_BACK_TRACE, self.context(), &raw mut raw) };
+        self.own(raw)
+    }
+
+    /// An error that knows where the engine is now.
+    pub(crate) fn here(&self) -> Option<Val> {
+        // SAFETY: Live.
+        self.outcome(unsafe { qjs::JS_NewError(self.context()) })
+            .ok()
     }
 
     pub(crate) fn undefined(&self) -> Val {
@@ -278,7 +298,7 @@ impl Realm {
         let error = self.own(unsafe { qjs::JS_NewError(self.context()) });
         let define = |key: &CStr, text: &str| {
             if let Ok(text) = self.string(text) {
-                let _ = error.define(key, text, Shown::Hidden);
+                let _ = error.define(key, text, Visibility::Hidden);
             }
         };
         define(c"message", message);

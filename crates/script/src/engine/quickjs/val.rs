@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString, c_int};
 use rquickjs_sys as qjs;
 
 use super::keys::{Atom, Keys, flags};
-use super::{Kind, ModuleRef, PromiseState, Realm, Shown, Text, Thrown, Val};
+use super::{Kind, ModuleRef, PromiseState, Realm, Text, Thrown, Val, Visibility};
 
 impl Val {
     pub(crate) fn realm(&self) -> &Realm {
@@ -69,6 +69,20 @@ impl Val {
     pub(crate) fn is_error(&self) -> bool {
         // SAFETY: Live.
         unsafe { qjs::JS_IsError(self.raw) }
+    }
+
+    /// What it inherits from; `None` at the end of the chain, and for a proxy whose handler throws.
+    pub(crate) fn prototype(&self) -> Option<Val> {
+        // SAFETY: Live; the reference is ours.
+        let prototype = unsafe { qjs::JS_GetPrototype(self.realm.context(), self.raw) };
+        let prototype = self.realm.outcome(prototype).ok()?;
+        (prototype.kind() == Kind::Object).then_some(prototype)
+    }
+
+    /// Whether two values are the same one.
+    pub(crate) fn is_same(&self, other: &Val) -> bool {
+        // SAFETY: Live; neither value is changed.
+        unsafe { qjs::JS_IsSameValue(self.realm.context(), self.raw, other.raw) }
     }
 
     pub(crate) fn is_proxy(&self) -> bool {
@@ -174,6 +188,40 @@ impl Val {
         self.realm.check(code).map(|code| code > 0)
     }
 
+    /// Whether there is an own property of this name.
+    pub(crate) fn has_own(&self, key: &str) -> Result<bool, Thrown> {
+        let atom = Atom::new(&self.realm, key)?;
+        // SAFETY: Live; without a descriptor to fill the engine only says whether it is there.
+        let code = unsafe {
+            let nothing = std::ptr::null_mut();
+            qjs::JS_GetOwnProperty(self.realm.context(), nothing, self.raw, atom.raw)
+        };
+        self.realm.check(code).map(|code| code > 0)
+    }
+
+    /// The text of an own property that is a string, without running any code of the script.
+    pub(crate) fn own_string(&self, key: &str) -> Option<String> {
+        let atom = Atom::new(&self.realm, key).ok()?;
+        let nothing = self.realm.undefined();
+        let mut found = qjs::JSPropertyDescriptor {
+            flags: 0,
+            value: nothing.raw,
+            getter: nothing.raw,
+            setter: nothing.raw,
+        };
+        // SAFETY: Live; the descriptor is ours.
+        let code = unsafe {
+            qjs::JS_GetOwnProperty(self.realm.context(), &raw mut found, self.raw, atom.raw)
+        };
+        if self.realm.check(code).ok()? <= 0 {
+            return None;
+        }
+        // The engine has filled in all three, and each reference is ours now.
+        let [value, _, _] =
+            [found.value, found.getter, found.setter].map(|raw| self.realm.own(raw));
+        (value.kind() == Kind::String).then(|| value.string())?
+    }
+
     pub(crate) fn has(&self, key: &str) -> Result<bool, Thrown> {
         let atom = Atom::new(&self.realm, key)?;
         // SAFETY: Live.
@@ -183,8 +231,13 @@ impl Val {
     }
 
     /// Defines an own property, whatever prototypes say.
-    pub(crate) fn define(&self, key: &CStr, value: Val, shown: Shown) -> Result<(), Thrown> {
-        let flags = flags(shown);
+    pub(crate) fn define(
+        &self,
+        key: &CStr,
+        value: Val,
+        visibility: Visibility,
+    ) -> Result<(), Thrown> {
+        let flags = flags(visibility);
         let raw = value.into_raw();
         // SAFETY: Live; the engine takes over the reference to the value.
         self.realm
@@ -197,12 +250,20 @@ impl Val {
 
     /// Defines an own enumerable property under any key.
     pub(crate) fn define_text(&self, key: &str, value: Val) -> Result<(), Thrown> {
-        let atom = Atom::new(&self.realm, key)?;
+        self.define_atom(&Atom::new(&self.realm, key)?, value)
+    }
+
+    /// Defines an own enumerable property whose key is a string of the script's.
+    pub(crate) fn define_key(&self, key: &Val, value: Val) -> Result<(), Thrown> {
+        self.define_atom(&Atom::of(key)?, value)
+    }
+
+    fn define_atom(&self, atom: &Atom<'_>, value: Val) -> Result<(), Thrown> {
         let raw = value.into_raw();
         // SAFETY: Live; the engine takes over the reference to the value.
         self.realm
             .check(unsafe {
-                let (context, flags) = (self.realm.context(), flags(Shown::Enumerable));
+                let (context, flags) = (self.realm.context(), flags(Visibility::Enumerable));
                 qjs::JS_DefinePropertyValue(context, self.raw, atom.raw, raw, flags)
             })
             .map(drop)
@@ -213,8 +274,23 @@ impl Val {
         // SAFETY: Live; the engine takes over the reference to the value.
         self.realm
             .check(unsafe {
-                let (context, flags) = (self.realm.context(), flags(Shown::Enumerable));
+                let (context, flags) = (self.realm.context(), flags(Visibility::Enumerable));
                 qjs::JS_DefinePropertyValueUint32(context, self.raw, index, raw, flags)
+            })
+            .map(drop)
+    }
+
+    /// Gives an accessor another getter and leaves its setter alone.
+    pub(crate) fn redefine_getter(&self, key: &str, getter: &Val) -> Result<(), Thrown> {
+        let atom = Atom::new(&self.realm, key)?;
+        // SAFETY: Live; the engine takes its own reference to the getter.
+        self.realm
+            .check(unsafe {
+                let (nothing, flags) = (qjs::JS_UNDEFINED, qjs::JS_PROP_HAS_GET.cast_signed());
+                let context = self.realm.context();
+                qjs::JS_DefineProperty(
+                    context, self.raw, atom.raw, nothing, getter.raw, nothing, flags,
+                )
             })
             .map(drop)
     }

@@ -5,7 +5,6 @@ const PLAIN = new Set(['then', 'toJSON', 'constructor', 'prototype', '__proto__'
 const context = {};
 const marks = new WeakMap();
 let host;
-let exposed = { names: new Map() };
 let limits;
 let made = 0;
 let counted = 0;
@@ -50,6 +49,8 @@ const toJson = (root, deepest) => {
             case 'symbol': return refuse(path, 'is a symbol, which JSON lacks');
             case 'function': return refuse(path, 'is a function; return data instead');
             case 'object': break;
+            // Whoever reads it may not be able to hold half of a surrogate pair.
+            case 'string': return value.toWellFormed();
             default: return value;
         }
         if (value === null) return null;
@@ -64,14 +65,15 @@ const toJson = (root, deepest) => {
         if (Array.isArray(value)) {
             copy = Array.from(value, (item, at) => plain(item, `${path}[${at}]`, depth + 1));
         } else if (value instanceof Error) {
-            copy = { name: String(value.name), message: String(value.message) };
+            copy = { name: String(value.name).toWellFormed(), message: String(value.message).toWellFormed() };
+            if (Array.isArray(value.errors)) copy.errors = plain(value.errors, `${path}.errors`, depth + 1);
         } else if (value instanceof Number || value instanceof String || value instanceof Boolean) {
-            copy = value.valueOf();
+            copy = plain(value.valueOf(), path, depth);
         } else {
             copy = {};
             for (const key of Object.keys(value)) {
                 const item = plain(value[key], `${path}.${key}`, depth + 1);
-                Object.defineProperty(copy, key, { value: item, enumerable: true, configurable: true, writable: true });
+                Object.defineProperty(copy, key.toWellFormed(), { value: item, enumerable: true, configurable: true, writable: true });
             }
         }
         above.delete(value);
@@ -92,7 +94,7 @@ const argumentsOf = (path, args) => {
 // A call of a tool: a promise that the host settles, or that is aborted here first, unless it is detached.
 const invoke = (path, args, detached = false) => {
     const { promise, resolve, reject } = Promise.withResolvers();
-    const site = new Error().stack;
+    const [, ...frames] = new Error().stack.split('\n');
     const node = nodeOf(promise);
     let text;
     try {
@@ -110,7 +112,7 @@ const invoke = (path, args, detached = false) => {
     const fail = ({ name, message, ...extra }) => {
         end();
         const error = named(name, message, { toolName: path, callId: `tool_${number}`, ...extra });
-        hide(error, 'stack', site);
+        hide(error, 'stack', [`${name}: ${message}`, ...frames].join('\n'));
         reject(mark(error, number));
     };
     if (!detached) node.call = {
@@ -121,7 +123,7 @@ const invoke = (path, args, detached = false) => {
             host.cancel(number);
         },
     };
-    subscribe(host.call(number, path, text, locate(site) ?? ''), (reply) => {
+    subscribe(host.call(number, path, text, locate(frames.join('\n')) ?? ''), (reply) => {
         if (node.settled) return;
         const { error, value } = JSON.parse(reply);
         if (error !== undefined) {
@@ -137,7 +139,7 @@ const invoke = (path, args, detached = false) => {
 };
 
 const missing = (path) => {
-    const [message, available] = JSON.parse(host.missing(path));
+    const [message, available] = JSON.parse(host.missing(path.toWellFormed()));
     return mark(named('ToolNotFoundError', message, { toolName: path, availableTools: available }), -1);
 };
 
@@ -145,52 +147,46 @@ const missing = (path) => {
 const spawn = {
     exec(...args) {
         const { promise, number, error } = invoke('spawn.exec', args, true);
+        // The host tells of a task that could not be started; nobody has to await it for that.
+        subscribe(promise, undefined, () => {});
         if (error !== undefined) throw error;
         return Object.freeze({ id: `task_${context.scriptId}_${number}`, done: promise });
     },
     cancel: (...args) => invoke('spawn.cancel', args).promise,
 };
 
-// A name among the tools: a function, or names below it. Whatever is not there is an error at once.
-const branch = (path, names) => new Proxy(Object.freeze(Object.create(null)), {
+// A name among the tools: a function, or names below it. They are properties of a frozen object, so that they can be
+// listed and spread; whatever is not there is an error at once.
+const branch = (path, names) => new Proxy(names, {
     get(target, key) {
-        const below = names().get(key);
-        if (below !== undefined) return below;
+        if (Object.hasOwn(target, key)) return target[key];
         if (typeof key === 'symbol' || PLAIN.has(key)) return undefined;
         throw missing(path === '' ? key : `${path}.${key}`);
     },
-    has: (target, key) => names().has(key),
     set: () => false,
     defineProperty: () => false,
     deleteProperty: () => false,
     setPrototypeOf: () => false,
 });
 
-const tree = (paths) => {
-    const root = { names: new Map() };
-    for (const path of paths) {
-        const parts = path.split('.');
-        let at = root;
-        parts.forEach((part, index) => {
-            const here = parts.slice(0, index + 1).join('.');
-            if (!at.names.has(part)) {
-                const below = { names: new Map() };
-                const leaf = spawn[part] !== undefined && parts[0] === 'spawn' && index === 1
-                    ? spawn[part] : (...args) => invoke(here, args).promise;
-                at.names.set(part, index === parts.length - 1
-                    ? Object.freeze(leaf) : branch(here, () => below.names));
-                at.names.set(`\u0000${part}`, below);
-            }
-            at = at.names.get(`\u0000${part}`);
-        });
+const plant = (names, paths, above) => {
+    for (const name of new Set(paths.map(([first]) => first))) {
+        const here = above === '' ? name : `${above}.${name}`;
+        const below = paths.filter(([first, ...rest]) => first === name && rest.length > 0).map(([, ...rest]) => rest);
+        const leaf = above === 'spawn' && spawn[name] !== undefined
+            ? spawn[name] : (...args) => invoke(here, args).promise;
+        names[name] = below.length === 0
+            ? Object.freeze(leaf) : branch(here, plant(Object.create(null), below, here));
     }
-    return root;
+    return Object.freeze(names);
 };
 
-const tools = branch('', () => exposed.names);
+// Empty until a script is given its tools.
+const exposed = Object.create(null);
+const tools = branch('', exposed);
 
 const emitProgress = (message, kind) => {
-    host.progress(String(message), kind === 'warn' ? 'warn' : 'info');
+    host.progress(String(message).toWellFormed(), kind === 'warn' ? 'warn' : 'info');
 };
 
 // Gives the realm to one script.
@@ -198,7 +194,7 @@ const begin = (bridge, settings) => {
     const { context: given, tools: paths, limits: bounds } = JSON.parse(settings);
     host = bridge;
     limits = bounds;
-    exposed = tree(paths);
+    plant(exposed, paths.map((path) => path.split('.')), '');
     Object.assign(context, given);
     const { sandbox } = given;
     const { toolBudget, ...fixed } = sandbox;

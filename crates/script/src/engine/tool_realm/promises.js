@@ -4,6 +4,7 @@
 // When a race is decided, a call is cancelled if every way onward from it leads into that race alone.
 
 const nativeThen = Promise.prototype.then;
+const nativeFinally = Promise.prototype.finally;
 const nodes = new WeakMap();
 // Set while one of our own combinators subscribes to its inputs; those edges are drawn by hand.
 let quiet = false;
@@ -74,9 +75,9 @@ const methods = {
             }
             let result;
             try {
-                result = handler(value);
+                result = handler(handler === rejected ? caught(value) : value);
             } catch (error) {
-                reject(error);
+                reject(caught(error));
                 return;
             }
             resolve(result);
@@ -86,6 +87,7 @@ const methods = {
         return promise;
     },
     finally(handler) {
+        if (!isPromise(this) || this.constructor !== Promise) return Reflect.apply(nativeFinally, this, [handler]);
         if (typeof handler !== 'function') return this.then(handler, handler);
         const derived = this.then(
             (value) => toPromise(handler()).then(() => value),
@@ -96,21 +98,46 @@ const methods = {
     },
 };
 
+// Lets the engine iterate, so that iterators are asked and closed as it does it, and notes the promises that it is given.
+const noted = (iterable, inputs) => ({
+    [Symbol.iterator]() {
+        const aloud = (method, iterator, args) => {
+            quiet = false;
+            try {
+                return Reflect.apply(method, iterator, args);
+            } finally {
+                quiet = true;
+            }
+        };
+        const iterator = aloud(iterable[Symbol.iterator], iterable, []);
+        if (Object(iterator) !== iterator) throw new TypeError('not an object');
+        const next = iterator.next;
+        return {
+            next() {
+                const step = aloud(next, iterator, []);
+                if (Object(step) !== step || step.done) return step;
+                const promise = toPromise(step.value);
+                inputs.push(promise);
+                return { done: false, value: promise };
+            },
+            get return() {
+                const method = iterator.return;
+                return typeof method === 'function' ? () => aloud(method, iterator, []) : method;
+            },
+        };
+    },
+});
+
 const combinator = (name, decided) => {
     const native = Promise[name];
     return {
         [name](iterable) {
             if (this !== Promise) return Reflect.apply(native, this, [iterable]);
-            let inputs;
-            try {
-                inputs = [...iterable].map(toPromise);
-            } catch (error) {
-                return Promise.reject(error);
-            }
+            const inputs = [];
             quiet = true;
             let result;
             try {
-                result = Reflect.apply(native, this, [inputs]);
+                result = Reflect.apply(native, this, [noted(iterable, inputs)]);
             } finally {
                 quiet = false;
             }
@@ -153,179 +180,6 @@ const cancelLosers = (race) => {
     for (const node of lost) {
         node.call.abort('it lost a Promise.race or Promise.any, and nothing else was waiting for it');
     }
-};
-
-// Runs a generator as the async function that it was written as.
-const drive = (generator) => {
-    const { promise, node: sink, resolve, reject } = deferred();
-    let waiting;
-    const step = (method, value) => {
-        if (waiting !== undefined) unlink(waiting, sink);
-        waiting = undefined;
-        let next;
-        try {
-            next = generator[method](value);
-        } catch (error) {
-            reject(error);
-            return;
-        }
-        if (next.done) {
-            resolve(next.value);
-            return;
-        }
-        const awaited = toPromise(next.value);
-        waiting = nodeOf(awaited);
-        link(waiting, sink);
-        subscribe(awaited, (result) => step('next', result), (error) => step('throw', error));
-    };
-    step('next');
-    return promise;
-};
-
-// What an async generator yields to its driver when it awaits, or passes on what another one yields.
-class Paused {
-    constructor(value, delegated) {
-        this.value = value;
-        this.delegated = delegated;
-    }
-}
-
-const AsyncGeneratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}).prototype);
-
-// Runs a generator as the async generator that it was written as: one request at a time, in order.
-class DrivenGenerator {
-    #generator;
-    #requests = [];
-
-    constructor(generator) {
-        this.#generator = generator;
-    }
-
-    #ask(method, value) {
-        const request = { method, value, ...Promise.withResolvers() };
-        this.#requests.push(request);
-        if (this.#requests.length === 1) this.#resume(method, value);
-        return request.promise;
-    }
-
-    #resume(method, value) {
-        let next;
-        try {
-            next = this.#generator[method](value);
-        } catch (error) {
-            this.#answer((request) => request.reject(error));
-            return;
-        }
-        const paused = next.value instanceof Paused ? next.value : undefined;
-        const sink = nodeOf(this.#requests[0].promise);
-        const awaited = toPromise(paused === undefined ? next.value : paused.value);
-        const source = nodeOf(awaited);
-        link(source, sink);
-        subscribe(awaited, (result) => {
-            unlink(source, sink);
-            this.#awaited(method, next.done, paused, result);
-        }, (error) => {
-            unlink(source, sink);
-            this.#resume('throw', error);
-        });
-    }
-
-    #awaited(method, done, paused, result) {
-        if (paused === undefined) {
-            this.#answer((request) => request.resolve({ value: result, done }));
-            return;
-        }
-        const onward = method === 'return' && paused.delegated ? method : 'next';
-        if (!paused.delegated || result.done) {
-            this.#resume(onward, result);
-            return;
-        }
-        const { value } = this.#generator[onward](result);
-        this.#answer((request) => request.resolve({ value, done: false }));
-    }
-
-    #answer(settle) {
-        settle(this.#requests.shift());
-        if (this.#requests.length > 0) this.#resume(this.#requests[0].method, this.#requests[0].value);
-    }
-
-    next(value) {
-        return this.#ask('next', value);
-    }
-
-    throw(error) {
-        return this.#ask('throw', error);
-    }
-
-    return(value) {
-        return this.#ask('return', value);
-    }
-}
-Object.setPrototypeOf(DrivenGenerator.prototype, AsyncGeneratorPrototype);
-
-const asyncIterator = (iterable) => {
-    const method = iterable[Symbol.asyncIterator];
-    if (method !== undefined && method !== null) return Reflect.apply(method, iterable, []);
-    const iterator = iterable[Symbol.iterator]();
-    const awaited = (result) => toPromise(result.value).then((value) => ({ value, done: result.done }));
-    return {
-        next: (value) => awaited(iterator.next(value)),
-        return: (value) => iterator.return === undefined
-            ? Promise.resolve({ value, done: true }) : awaited(iterator.return(value)),
-    };
-};
-
-// `yield*` in an async generator: each result is first awaited by the driver and then given back.
-const delegate = (inner) => {
-    let given = false;
-    const pass = (method) => (value) => {
-        if (given) {
-            given = false;
-            if (method === 'throw') throw value;
-            return value;
-        }
-        given = true;
-        return { done: false, value: new Paused(new Promise((resolve) => resolve(inner[method](value))), true) };
-    };
-    const outer = { [Symbol.iterator]: () => outer, next: pass('next') };
-    for (const method of ['throw', 'return']) {
-        if (typeof inner[method] === 'function') outer[method] = pass(method);
-    }
-    return outer;
-};
-
-// The names that the transformer calls.
-const helpers = {
-    asyncToGenerator: (body) => function (...args) {
-        let generator;
-        try {
-            generator = Reflect.apply(body, this, args);
-        } catch (error) {
-            return Promise.reject(error);
-        }
-        return drive(generator);
-    },
-    wrapAsyncGenerator: (body) => function (...args) {
-        return new DrivenGenerator(Reflect.apply(body, this, args));
-    },
-    awaitAsyncGenerator: (value) => new Paused(value, false),
-    asyncGeneratorDelegate: delegate,
-    asyncIterator,
-    decorate(decorators, target, key, description) {
-        const count = arguments.length;
-        let result = count < 3 ? target : description === null
-            ? (description = Object.getOwnPropertyDescriptor(target, key)) : description;
-        for (const decorator of [...decorators].reverse()) {
-            if (!decorator) continue;
-            const made = count < 3 ? decorator(result)
-                : count > 3 ? decorator(target, key, result) : decorator(target, key);
-            result = made || result;
-        }
-        if (count > 3 && result) Object.defineProperty(target, key, result);
-        return result;
-    },
-    decorateParam: (index, decorator) => (target, key) => decorator(target, key, index),
-    decorateMetadata: () => undefined,
 };
 
 const hide = (object, name, value) => Object.defineProperty(object, name, {

@@ -4,9 +4,9 @@ use std::task::{Context, Poll, Waker};
 
 use futures_util::FutureExt;
 
-use super::{Pending, Service};
+use super::{Pending, Service, UnderWay};
 use crate::host::function::{HostError, HostFunction, HostResult, Request};
-use crate::protocol::{Ended, ToWorker};
+use crate::protocol::{Ended, Place, ToWorker};
 use crate::value::{self, ErrorValue, Shared as Container, Value};
 
 impl Service<'_> {
@@ -15,24 +15,37 @@ impl Service<'_> {
         call: u64,
         function: u64,
         arguments: &[u8],
+        place: Option<Place>,
     ) -> Result<(), String> {
-        let size = arguments.len() + 64;
-        let arguments = self.decode_list(arguments)?;
+        let (arguments, weight) = self.decode_list(arguments)?;
         let function = usize::try_from(function)
             .ok()
             .and_then(|at| self.functions.known.get(at));
         let function = function
             .ok_or("a call of a function that does not exist")?
             .clone();
-        if !function.is_async() || self.running.len() < self.limits.pending_calls {
+        if !function.is_async() {
             self.start(call, &function, arguments);
-        } else if self.queued_bytes + size < self.most_waiting() {
-            self.queued_bytes += size;
-            self.queued.push_back((call, function, arguments, size));
-        } else {
+            return Ok(());
+        }
+        let held = self.calls_held.saturating_add(weight);
+        if !self.under_way.is_empty() && held > self.connection.incoming.held {
             let error =
                 HostError::named("RangeError", "too many calls of host functions are waiting");
             self.ended(&Pending::Call(call), Err(error));
+            return Ok(());
+        }
+        let under_way = UnderWay {
+            function: function.name().to_owned(),
+            place,
+            weight,
+        };
+        self.calls_held = held;
+        self.under_way.insert(call, under_way);
+        if self.running.len() < self.limits.pending_calls {
+            self.start(call, &function, arguments);
+        } else {
+            self.queued.push_back((call, function, arguments));
         }
         Ok(())
     }
@@ -56,7 +69,8 @@ impl Service<'_> {
     /// A host function or promise has ended: tell the script.
     pub(super) fn ended(&mut self, pending: &Pending, outcome: HostResult) {
         let ended = match outcome {
-            Ok(value) => match value::encode(&value, self.limits.message, &mut self.functions) {
+            Ok(value) => match value::encode(&value, self.connection.outgoing, &mut self.functions)
+            {
                 Ok(bytes) => Ok(bytes),
                 Err(error) => Err(HostError::named("SerializationError", error.to_string())),
             },
@@ -68,8 +82,13 @@ impl Service<'_> {
         };
         self.follow_promises();
         match *pending {
-            Pending::Call(call) => self.send(&ToWorker::Return { call, ended }),
-            Pending::Promise(promise) => self.send(&ToWorker::Settle { promise, ended }),
+            Pending::Call(call) => {
+                if let Some(call) = self.under_way.remove(&call) {
+                    self.calls_held = self.calls_held.saturating_sub(call.weight);
+                }
+                self.connection.send(&ToWorker::Return { call, ended });
+            }
+            Pending::Promise(promise) => self.connection.send(&ToWorker::Settle { promise, ended }),
         }
     }
 
@@ -82,8 +101,9 @@ impl Service<'_> {
             name,
             message,
             cause: None,
+            errors: None,
         }));
-        value::encode(&error, self.limits.message, &mut self.functions).unwrap_or_default()
+        value::encode(&error, self.connection.outgoing, &mut self.functions).unwrap_or_default()
     }
 
     /// Begins to poll the promises that the last encoded value held.
@@ -105,20 +125,20 @@ impl Service<'_> {
 
     pub(super) fn request(&mut self, request: Request) {
         match request {
-            Request::Release { function } => self.send(&ToWorker::Release { function }),
+            Request::Release { function } => self.connection.send(&ToWorker::Release { function }),
             Request::Invoke {
                 function,
                 arguments,
                 answer,
             } => {
                 let arguments = Value::array(arguments);
-                match value::encode(&arguments, self.limits.message, &mut self.functions) {
+                match value::encode(&arguments, self.connection.outgoing, &mut self.functions) {
                     Ok(arguments) => {
                         let invocation = self.next_invocation;
                         self.next_invocation += 1;
                         self.invocations.insert(invocation, answer);
                         self.follow_promises();
-                        self.send(&ToWorker::Invoke {
+                        self.connection.send(&ToWorker::Invoke {
                             invocation,
                             function,
                             arguments: arguments.into(),

@@ -3,10 +3,12 @@
 //! Every frame is hostile until it has been read. A worker that breaks the protocol is stopped.
 
 mod calls;
+mod connection;
 mod ending;
 mod functions;
+mod job;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,42 +20,53 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::host::execution::{Shared, failed};
 use crate::host::function::{HostError, HostFunction, HostResult, Request, ScriptFunction};
-use crate::host::options::{CodeOptions, Language, LogSink, ReportSink};
+use crate::host::options::{CodeOptions, LogSink, ReportSink};
 use crate::host::result::{
     CodeExecutionError, CodeExecutionLog, CodeExecutionResult, LogLevel, Status,
 };
-use crate::protocol::{self, Done, Encoded, FromWorker, HEADER, Job, Message, ToWorker};
+use crate::protocol::{FromWorker, JobKind, Place, RunReport, ToWorker};
 use crate::runtime::{EndingFuture, RunLimits, SeatEnding};
 use crate::value::{self, Value};
 
+use connection::Connection;
 use ending::lost;
 use functions::Functions;
+use job::incoming;
 
 /// How long to wait for word of how a lost process ended.
 const ENDING_WAIT: Duration = Duration::from_secs(2);
-/// Answers and arguments that may wait, in messages of the largest size. A worker does not read while it
-/// writes, so we cannot make it wait by not reading: beyond this it is refused or stopped.
-const MOST_WAITING: usize = 8;
 
 /// Serves one run.
 pub(crate) struct Service<'a> {
-    stream: UnixStream,
+    connection: Connection,
     limits: &'a RunLimits,
+    kind: JobKind,
     shared: &'a Arc<Shared>,
     report: Option<ReportSink>,
     functions: Functions,
     running: FuturesUnordered<BoxFuture<'static, (Pending, HostResult)>>,
-    /// Calls beyond those that may run at once, with the size of their arguments.
-    queued: VecDeque<(u64, HostFunction, Vec<Value>, usize)>,
-    queued_bytes: usize,
+    /// Calls beyond those that may run at once.
+    queued: VecDeque<(u64, HostFunction, Vec<Value>)>,
+    /// Calls of asynchronous functions that have not ended.
+    under_way: BTreeMap<u64, UnderWay>,
+    /// What their arguments take.
+    calls_held: usize,
     invocations: HashMap<u64, oneshot::Sender<HostResult>>,
     next_invocation: u64,
-    inbox: Vec<u8>,
-    chunk: Box<[u8]>,
-    outbox: Vec<u8>,
     logs: u64,
     most_logs: u64,
     log: Option<LogSink>,
+    /// What lines and reports may still take.
+    log_room: usize,
+    report_room: usize,
+}
+
+/// A call that has not ended.
+struct UnderWay {
+    function: String,
+    place: Option<Place>,
+    /// What its arguments take.
+    weight: usize,
 }
 
 /// What an ended future belongs to.
@@ -64,7 +77,7 @@ enum Pending {
 
 /// Why the serving stops.
 enum End {
-    Done(Box<Done>),
+    Done(Box<RunReport>),
     Terminated,
     /// The process is gone.
     Lost,
@@ -108,49 +121,38 @@ impl<'a> Service<'a> {
             next_promise: 0,
             requests,
         };
+        let memory = options.memory_limit_bytes.unwrap_or(limits.memory_bytes);
+        let incoming = incoming(limits, memory);
         let mut service = Self {
-            stream,
+            connection: Connection::new(stream, incoming, limits.message),
             limits,
+            kind: options.kind,
             shared,
             report: options.report.clone(),
             functions,
             running: FuturesUnordered::new(),
             queued: VecDeque::new(),
-            queued_bytes: 0,
+            under_way: BTreeMap::new(),
+            calls_held: 0,
             invocations: HashMap::new(),
             next_invocation: 0,
-            inbox: Vec::new(),
-            chunk: vec![0; 16 << 10].into(),
-            outbox: Vec::new(),
             logs: 0,
             most_logs: options.logging.lines.unwrap_or(limits.log_lines),
             log: options.logging.sink.clone(),
+            log_room: limits.log_bytes,
+            report_room: limits.report_bytes.min(incoming.held),
         };
-        match service.job(source, options) {
-            Ok(job) => match ToWorker::Run(Box::new(job)).to_frame(limits.message) {
-                Ok(frame) => service.outbox = frame,
-                Err(error) => {
-                    let message = format!("the source and its options do not fit: {error}");
-                    return failed(
-                        Status::Error,
-                        CodeExecutionError::new("SerializationError", message),
-                    );
-                }
-            },
-            Err(message) => {
-                return failed(
-                    Status::Error,
-                    CodeExecutionError::new("SerializationError", message),
-                );
-            }
+        if let Err(message) = service.begin(source, options) {
+            let error = CodeExecutionError::new("SerializationError", message);
+            return failed(Status::Error, error);
         }
         let end = service.attend(&mut asked).await;
         if shared.is_terminated() && !matches!(end, End::Done(_)) {
-            return shared.terminated_result();
+            return shared.terminated_result(service.waiting());
         }
         match end {
             End::Done(done) => service.conclude(*done),
-            End::Terminated => shared.terminated_result(),
+            End::Terminated => shared.terminated_result(service.waiting()),
             End::Lost => {
                 let ending = tokio::time::timeout(ENDING_WAIT, ending).await;
                 lost(ending.unwrap_or(SeatEnding::Unknown), limits)
@@ -165,42 +167,11 @@ impl<'a> Service<'a> {
         }
     }
 
-    fn job(&mut self, source: String, options: CodeOptions) -> Result<Job, String> {
-        let limits = self.limits;
-        let global_names = options
-            .globals
-            .iter()
-            .map(|(name, _)| name.clone())
-            .collect();
-        let globals = Value::object(options.globals.iter().map(|(k, v)| (k.as_str(), v.clone())));
-        let imports = Value::object(options.imports.iter().map(|(k, v)| (k.as_str(), v.clone())));
-        let mut encode = |what: &str, value: &Value| {
-            value::encode(value, limits.message, &mut self.functions)
-                .map(Encoded::from)
-                .map_err(|error| format!("{what}: {error}"))
-        };
-        let job = Job {
-            source,
-            filename: options.filename,
-            typescript: options.language == Language::TypeScript,
-            export: options.export,
-            arguments: encode("execute.args", &Value::array(options.arguments))?,
-            imports: encode("imports", &imports)?,
-            globals: encode("globals", &globals)?,
-            global_names,
-            modules: options.modules,
-            report: options.report.is_some(),
-            memory: options.memory_limit_bytes.unwrap_or(limits.memory_bytes),
-            stack: options.stack_bytes.unwrap_or(limits.stack_bytes),
-            message_bytes: limits.message.bytes as u64,
-            message_depth: limits.message.depth as u64,
-            log_lines: self.most_logs,
-            log_rate: options.logging.per_second,
-            reports: limits.reports as u64,
-            kind: options.kind,
-        };
-        self.follow_promises();
-        Ok(job)
+    /// Hands the worker its job.
+    fn begin(&mut self, source: String, options: CodeOptions) -> Result<(), String> {
+        let job = self.job(source, options)?;
+        let begun = self.connection.begin(&ToWorker::Run(Box::new(job)));
+        begun.map_err(|error| format!("the source and its options do not fit: {error}"))
     }
 
     async fn attend(&mut self, asked: &mut mpsc::UnboundedReceiver<Request>) -> End {
@@ -208,8 +179,8 @@ impl<'a> Service<'a> {
             if let Some(end) = self.take_frames() {
                 return end;
             }
-            self.flush();
-            if self.outbox.len() > self.most_waiting() {
+            self.connection.flush();
+            if self.connection.is_overfull() {
                 return End::Broken("it does not read its answers".to_owned());
             }
             tokio::select! {
@@ -217,24 +188,23 @@ impl<'a> Service<'a> {
                 () = self.shared.terminated.notified() => return End::Terminated,
                 Some((pending, outcome)) = self.running.next() => {
                     self.ended(&pending, outcome);
-                    if let Some((call, function, arguments, size)) = self.queued.pop_front() {
-                        self.queued_bytes -= size;
+                    if let Some((call, function, arguments)) = self.queued.pop_front() {
                         self.start(call, &function, arguments);
                     }
                 }
                 Some(request) = asked.recv() => self.request(request),
-                ready = self.stream.readable() => {
+                ready = self.connection.stream.readable() => {
                     if ready.is_err() {
                         return End::Lost;
                     }
-                    match self.read() {
+                    match self.connection.read() {
                         Ok(0) => return End::Lost,
                         Ok(_) => {}
                         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                         Err(_) => return End::Lost,
                     }
                 }
-                ready = self.stream.writable(), if !self.outbox.is_empty() => {
+                ready = self.connection.stream.writable(), if self.connection.has_more_to_say() => {
                     if ready.is_err() {
                         return End::Lost;
                     }
@@ -243,83 +213,55 @@ impl<'a> Service<'a> {
         }
     }
 
-    fn read(&mut self) -> io::Result<usize> {
-        let count = self.stream.try_read(&mut self.chunk)?;
-        self.inbox.extend_from_slice(&self.chunk[..count]);
-        Ok(count)
-    }
-
-    /// Writes as much as the socket takes.
-    fn flush(&mut self) {
-        while !self.outbox.is_empty() {
-            match self.stream.try_write(&self.outbox) {
-                Ok(count) => drop(self.outbox.drain(..count)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // What the worker said before it went may still be there to read.
-                Err(_) => self.outbox.clear(),
-            }
-        }
-    }
-
-    fn send(&mut self, message: &ToWorker) {
-        // A frame has room for any value that fits its own limit, so this always holds.
-        if let Ok(frame) = message.to_frame(self.limits.message) {
-            self.outbox.extend_from_slice(&frame);
-        }
-    }
-
     fn take_frames(&mut self) -> Option<End> {
-        let mut taken = 0;
-        let end = loop {
-            let rest = &self.inbox[taken..];
-            let Some((header, body)) = rest.split_first_chunk::<HEADER>() else {
-                break None;
+        loop {
+            let message = match self.connection.take_frame() {
+                Ok(Some(message)) => message,
+                Ok(None) => return None,
+                Err(error) => return Some(End::Broken(error.to_string())),
             };
-            let length = match protocol::body_length(*header, self.limits.message) {
-                Ok(length) => length,
-                Err(error) => break Some(End::Broken(error.to_string())),
-            };
-            let Some(body) = body.get(..length) else {
-                break None;
-            };
-            let message = FromWorker::from_body(body);
-            taken += HEADER + length;
-            match message {
-                Ok(message) => match self.handle(message) {
-                    Ok(None) => {}
-                    Ok(Some(done)) => break Some(End::Done(done)),
-                    Err(what) => break Some(End::Broken(what)),
-                },
-                Err(error) => break Some(End::Broken(error.to_string())),
+            match self.handle(message) {
+                Ok(None) => {}
+                Ok(Some(done)) => return Some(End::Done(done)),
+                Err(what) => return Some(End::Broken(what)),
             }
-        };
-        self.inbox.drain(..taken);
-        end
+        }
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Value, String> {
+    /// A value, and what it takes.
+    fn decode(&self, bytes: &[u8]) -> Result<(Value, usize), String> {
         let requests = &self.functions.requests;
         let mut functions = |number| ScriptFunction::new(number, requests.clone());
-        value::decode(bytes, self.limits.message, &mut functions).map_err(|error| error.to_string())
+        value::decode(bytes, self.connection.incoming, &mut functions)
+            .map_err(|error| error.to_string())
     }
 
-    fn decode_list(&self, bytes: &[u8]) -> Result<Vec<Value>, String> {
+    fn decode_list(&self, bytes: &[u8]) -> Result<(Vec<Value>, usize), String> {
         match self.decode(bytes)? {
-            Value::Array(items) => Ok(items.to_vec()),
+            (Value::Array(items), weight) => Ok((items.to_vec(), weight)),
             _ => Err("arguments are not an array".to_owned()),
         }
     }
 
+    /// What the script waits for, or could.
+    fn waiting(&self) -> Option<String> {
+        let calls = self.under_way.values();
+        calls_as_text(calls.map(|call| (call.function.as_str(), call.place.as_ref())))
+    }
+
     /// Does what a message asks for; gives back the last one.
-    fn handle(&mut self, message: FromWorker) -> Result<Option<Box<Done>>, String> {
+    fn handle(&mut self, message: FromWorker) -> Result<Option<Box<RunReport>>, String> {
         match message {
             FromWorker::Call {
                 call,
                 function,
                 arguments,
-            } => self.call(call, function, &arguments)?,
+                place,
+            } => self.call(call, function, &arguments, place)?,
             FromWorker::Report { value } => {
-                let value = self.decode(&value)?;
+                let (value, weight) = self.decode(&value)?;
+                let room = self.report_room.checked_sub(weight);
+                self.report_room = room.ok_or("more reports than fit")?;
                 if let Some(ReportSink(sink)) = &self.report {
                     sink(&value);
                 }
@@ -338,7 +280,9 @@ impl<'a> Service<'a> {
                 if self.logs > self.most_logs {
                     return Err("more log lines than the limit".to_owned());
                 }
-                let args = self.decode_list(&arguments)?;
+                let (args, weight) = self.decode_list(&arguments)?;
+                let room = self.log_room.checked_sub(weight);
+                self.log_room = room.ok_or("longer log lines than fit")?;
                 let log = CodeExecutionLog {
                     level,
                     args,
@@ -351,8 +295,8 @@ impl<'a> Service<'a> {
             }
             FromWorker::Invoked { invocation, ended } => {
                 let outcome = match ended {
-                    Ok(value) => Ok(self.decode(&value)?),
-                    Err(error) => Err(to_host_error(&self.decode(&error)?)),
+                    Ok(value) => Ok(self.decode(&value)?.0),
+                    Err(error) => Err(to_host_error(&self.decode(&error)?.0)),
                 };
                 let answer = self
                     .invocations
@@ -364,16 +308,35 @@ impl<'a> Service<'a> {
         }
         Ok(None)
     }
+}
 
-    fn most_waiting(&self) -> usize {
-        self.limits.message.bytes.saturating_mul(MOST_WAITING)
+/// Calls in words, the first ones; `None` if there are none.
+fn calls_as_text<'a>(calls: impl Iterator<Item = (&'a str, Option<&'a Place>)>) -> Option<String> {
+    const MOST: usize = 10;
+    let mut texts = Vec::new();
+    let mut more = 0;
+    for (function, place) in calls {
+        if texts.len() == MOST {
+            more += 1;
+            continue;
+        }
+        texts.push(match place {
+            Some(Place { file, line, .. }) => format!("`{function}` ({file}, line {line})"),
+            None => format!("`{function}`"),
+        });
     }
+    if more > 0 {
+        texts.push(format!("{more} more"));
+    }
+    (!texts.is_empty()).then(|| texts.join(", "))
 }
 
 fn to_host_error(value: &Value) -> HostError {
     match value {
         Value::Error(error) => HostError::named(error.name.clone(), error.message.clone()),
-        Value::String(text) => HostError::new(&**text),
-        other => HostError::new(other.to_json().to_string()),
+        other => HostError::new(match other.text() {
+            Some(text) => text.into_owned(),
+            None => other.to_json().to_string(),
+        }),
     }
 }

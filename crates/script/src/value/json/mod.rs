@@ -3,9 +3,9 @@
 mod print;
 mod scan;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json, json};
 
-use super::Value;
+use super::{Function, Value};
 
 /// Why a JSON text is not a value in the `$` notation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,24 +21,62 @@ pub enum JsonError {
     /// A `ref` without an `id` before it.
     #[error("`{{\"$\":\"ref\",\"n\":{0}}}` refers to an `id` that is not there")]
     DanglingReference(u64),
+    /// A function that nobody has.
+    #[error("`{{\"$\":\"function\"}}`: {0}")]
+    Function(String),
+}
+
+/// What functions are in JSON, for those who can call each other's.
+pub trait JsonFunctions {
+    /// A function that goes out, as an object tagged `function`.
+    fn write(&mut self, function: &Function) -> Json;
+    /// The function that an object tagged `function` stands for, or why there is none.
+    fn read(&mut self, tagged: &Map<String, Json>) -> Result<Value, String>;
+}
+
+/// Functions by their names alone, which nobody can call.
+struct Named;
+
+impl JsonFunctions for Named {
+    fn write(&mut self, function: &Function) -> Json {
+        match function {
+            Function::Host(function) => json!({"$": "function", "name": function.name()}),
+            Function::Script(_) => json!({"$": "function"}),
+        }
+    }
+
+    fn read(&mut self, _: &Map<String, Json>) -> Result<Value, String> {
+        Err("no function can be given here".to_owned())
+    }
 }
 
 impl Value {
     /// This value in the `$` notation.
     pub fn to_json(&self) -> Json {
-        print::print(self)
+        self.to_json_with(&mut Named)
+    }
+
+    /// The same with functions.
+    pub fn to_json_with(&self, functions: &mut dyn JsonFunctions) -> Json {
+        print::print(self, functions)
     }
 
     /// Reads plain JSON and the `$` notation.
     pub fn from_json(json: &Json) -> Result<Self, JsonError> {
-        scan::scan(json)
+        Self::from_json_with(json, &mut Named)
+    }
+
+    /// The same with functions.
+    pub fn from_json_with(
+        json: &Json,
+        functions: &mut dyn JsonFunctions,
+    ) -> Result<Self, JsonError> {
+        scan::scan(json, functions)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -77,6 +115,7 @@ mod tests {
     fn malformed_tags_are_errors() {
         for json in [
             json!({"$": "nope"}),
+            json!({"$": "function", "name": "f"}),
             json!({"$": 1}),
             json!({"$": "number", "v": "1"}),
             json!({"$": "bigint", "v": "1n"}),

@@ -6,15 +6,18 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::value::base64;
 use crate::value::date::iso_from_millis;
-use crate::value::{Function, Identity, Value};
+use crate::value::{Identity, Value};
+
+use super::JsonFunctions;
 
 /// A value in the `$` notation.
-pub(super) fn print(value: &Value) -> Json {
+pub(super) fn print(value: &Value, functions: &mut dyn JsonFunctions) -> Json {
     let mut uses = Uses::default();
     uses.count(value);
     Printer {
         shared: uses.again,
         numbers: HashMap::new(),
+        functions,
     }
     .print(value)
 }
@@ -51,12 +54,13 @@ impl Uses {
     }
 }
 
-struct Printer {
+struct Printer<'f> {
+    functions: &'f mut dyn JsonFunctions,
     shared: HashSet<Identity>,
     numbers: HashMap<Identity, u64>,
 }
 
-impl Printer {
+impl Printer<'_> {
     fn print(&mut self, value: &Value) -> Json {
         let identity = if let Value::Back(identity) = value {
             Some(*identity)
@@ -107,12 +111,12 @@ impl Printer {
                 if let Some(cause) = &error.cause {
                     json["cause"] = self.print(cause);
                 }
+                if let Some(errors) = &error.errors {
+                    json["errors"] = self.print(errors);
+                }
                 json
             }
-            Value::Function(Function::Host(function)) => {
-                json!({"$": "function", "name": function.name()})
-            }
-            Value::Function(Function::Script(_)) => json!({"$": "function"}),
+            Value::Function(function) => self.functions.write(function),
             Value::Promise(_) => json!({"$": "promise"}),
         }
     }

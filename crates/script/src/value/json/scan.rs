@@ -4,22 +4,26 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value as Json};
 
-use super::JsonError;
+use super::{JsonError, JsonFunctions};
 use crate::value::base64;
 use crate::value::date::millis_from_iso;
 use crate::value::{BigInt, ErrorValue, Identity, Shared, Value, View, ViewKind};
 
 /// Reads plain JSON and the `$` notation.
-pub(super) fn scan(json: &Json) -> Result<Value, JsonError> {
-    Scanner::default().scan(json, Identity::fresh())
+pub(super) fn scan(json: &Json, functions: &mut dyn JsonFunctions) -> Result<Value, JsonError> {
+    let mut scanner = Scanner {
+        known: HashMap::new(),
+        functions,
+    };
+    scanner.scan(json, Identity::fresh())
 }
 
-#[derive(Default)]
-struct Scanner {
+struct Scanner<'f> {
     known: HashMap<u64, (Identity, Option<Value>)>,
+    functions: &'f mut dyn JsonFunctions,
 }
 
-impl Scanner {
+impl Scanner<'_> {
     fn scan(&mut self, json: &Json, identity: Identity) -> Result<Value, JsonError> {
         Ok(match json {
             Json::Null => Value::Null,
@@ -102,6 +106,7 @@ impl Scanner {
                     .ok_or(JsonError::Malformed("object"))?;
                 self.object(map, identity)?
             }
+            "function" => self.functions.read(map).map_err(JsonError::Function)?,
             "id" => self.named(map)?,
             "ref" => self.reference(map)?,
             kind => binary(kind, map, identity)?,
@@ -123,16 +128,15 @@ impl Scanner {
         let field = |name: &str| map.get(name).and_then(Json::as_str).map(str::to_owned);
         let name = field("name").unwrap_or_else(|| "Error".to_owned());
         let message = field("message").ok_or(JsonError::Malformed("Error"))?;
-        let cause = map
-            .get("cause")
-            .map(|cause| self.fresh(cause))
-            .transpose()?;
+        let mut with = |key| map.get(key).map(|value| self.fresh(value)).transpose();
+        let (cause, errors) = (with("cause")?, with("errors")?);
         Ok(Value::Error(Shared::with_identity(
             identity,
             ErrorValue {
                 name,
                 message,
                 cause,
+                errors,
             },
         )))
     }

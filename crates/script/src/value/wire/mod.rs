@@ -5,9 +5,11 @@
 
 mod reader;
 mod writer;
+mod wtf8;
 
 pub(crate) use reader::Reader;
 pub(crate) use writer::Writer;
+pub(crate) use wtf8::Text;
 
 /// How large and how deep one message may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub struct Limits {
     pub bytes: usize,
     /// Containers inside containers.
     pub depth: usize,
+    /// What one message may take in memory once it has been read, as JSON at its worst.
+    pub held: usize,
 }
 
 impl Default for Limits {
@@ -23,6 +27,43 @@ impl Default for Limits {
         Self {
             bytes: 16 << 20,
             depth: 400,
+            held: 64 << 20,
+        }
+    }
+}
+
+/// What a value takes on the host's side beside its text, as a value or as JSON, whichever is more.
+const VALUE: usize = 48;
+/// What an object of JSON takes for every eleven entries: they are kept in a tree whose nodes have so many.
+const NODE: usize = 640;
+const NODE_ENTRIES: usize = 11;
+
+/// What an object with so many entries takes beside them.
+pub(crate) fn object_weight(entries: usize) -> usize {
+    entries.div_ceil(NODE_ENTRIES).saturating_mul(NODE)
+}
+
+/// What a number takes beside what its tag does: those that JSON lacks are objects there.
+pub(crate) fn number_weight(number: f64) -> usize {
+    let plain = number.is_finite() && !(number == 0.0 && number.is_sign_negative());
+    if plain { 0 } else { NODE }
+}
+
+impl Tag {
+    /// What a value with this tag takes beside its text and its parts.
+    pub(crate) fn weight(self) -> usize {
+        match self {
+            Self::Null
+            | Self::False
+            | Self::True
+            | Self::Number
+            | Self::Int
+            | Self::Utf8
+            | Self::Utf16
+            | Self::Object
+            | Self::Array => VALUE,
+            // JSON lacks these: they are written as objects.
+            _ => VALUE + NODE,
         }
     }
 }
@@ -50,7 +91,8 @@ pub(crate) enum Tag {
     Buffer,
     View,
     Error,
-    ErrorWithCause,
+    /// An error with a cause, inner errors, or both, as a byte of flags says.
+    ErrorWith,
     HostFunction,
     ScriptFunction,
     Promise,
@@ -77,12 +119,16 @@ const TAGS: [Tag; 24] = [
     Tag::Buffer,
     Tag::View,
     Tag::Error,
-    Tag::ErrorWithCause,
+    Tag::ErrorWith,
     Tag::HostFunction,
     Tag::ScriptFunction,
     Tag::Promise,
     Tag::Ref,
 ];
+
+/// The flags of [`Tag::ErrorWith`], in the order in which the values follow.
+pub(crate) const ERROR_CAUSE: u8 = 1;
+pub(crate) const ERROR_ERRORS: u8 = 2;
 
 /// Why bytes are not a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! Reads the bytes of a value, and trusts none of them.
 
-use super::{TAGS, Tag, WireError};
+use super::{TAGS, Tag, Text, WireError};
 
 /// Takes a message apart.
 #[derive(Debug)]
@@ -90,7 +90,12 @@ impl<'a> Reader<'a> {
         self.raw(length)
     }
 
-    pub(crate) fn text(&mut self) -> Result<&'a str, WireError> {
+    pub(crate) fn text(&mut self) -> Result<Text<'a>, WireError> {
+        Text::new(self.block()?)
+    }
+
+    /// Text that the other side never writes with lone surrogates.
+    pub(crate) fn plain_text(&mut self) -> Result<&'a str, WireError> {
         std::str::from_utf8(self.block()?).map_err(|_| WireError::MalformedText)
     }
 

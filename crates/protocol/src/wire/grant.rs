@@ -1,0 +1,3 @@
+//! What would let a refused action happen, narrowly and inside the fence.
+
+pub use ringfence::Grant;
