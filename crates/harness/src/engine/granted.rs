@@ -4,8 +4,10 @@ use std::path::Path;
 use std::sync::PoisonError;
 
 use ringfence_policy::NarrowGrant;
+#[cfg(feature = "commands")]
 use ringfence_policy::action::{Action, RunCommand};
 use ringfence_policy::host::Protocol;
+#[cfg(feature = "commands")]
 use ringfence_policy::judge::offered;
 #[cfg(feature = "commands")]
 use ringfence_policy::permit::Confinement;
@@ -15,6 +17,7 @@ use ringfence_policy::verdict::{Refusal, RefusalCode};
 
 use super::Engine;
 use super::desk::Desk;
+#[cfg(feature = "commands")]
 use crate::denial::Denial;
 use crate::grant::{Grant, GrantError};
 
@@ -43,6 +46,7 @@ impl Engine {
 
 impl Desk {
     /// Takes out of denials what nobody would be offered.
+    #[cfg(feature = "commands")]
     pub(super) fn take_back(&self, denials: &mut [Denial], command: &RunCommand) {
         if denials.iter().all(|denial| denial.grant.is_none()) {
             return;
