@@ -182,7 +182,10 @@ async fn it_waits_as_long_as_it_is_told_and_says_so() {
     assert!(begin.elapsed() >= Duration::from_millis(300));
     let waits = waits.lock().unwrap();
     let expected = Waiting {
-        why: "429".to_owned(),
+        why: format!(
+            "{} answers 429 (rate_limit_error)",
+            server.url().trim_start_matches("http://")
+        ),
         wait: Duration::from_millis(300),
         next_try: 2,
         most_tries: Retries::default().most + 1,
