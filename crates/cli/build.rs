@@ -6,17 +6,18 @@ fn main() {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let profile = variable("PROFILE");
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-env-changed=RINGFENCE_COMMIT");
-    println!("cargo:rustc-env=RINGFENCE_TARGET={}", variable("TARGET"));
-    println!("cargo:rustc-env=RINGFENCE_PROFILE={profile}");
+    println!("cargo:rerun-if-env-changed=BUILT_COMMIT");
+    // Not called `RINGFENCE_…`: tests are given these too, and the program takes every such name for a setting.
+    println!("cargo:rustc-env=BUILT_TARGET={}", variable("TARGET"));
+    println!("cargo:rustc-env=BUILT_PROFILE={profile}");
     // Whoever builds without a repository says which commit it is. While developing nobody needs to know, and a program
     // that is built anew with every commit is a nuisance.
-    let commit = match variable("RINGFENCE_COMMIT") {
+    let commit = match variable("BUILT_COMMIT") {
         named if !named.is_empty() => named,
         _ if profile == "debug" => "not noted in a debug build".to_owned(),
         _ => head().unwrap_or_else(|| "unknown".to_owned()),
     };
-    println!("cargo:rustc-env=RINGFENCE_COMMIT={commit}");
+    println!("cargo:rustc-env=BUILT_COMMIT={commit}");
 }
 
 /// The commit that is checked out, marked if files were changed since.

@@ -20,9 +20,9 @@ pub(crate) fn print(verbose: bool) -> ExitCode {
             some => some.join(" "),
         };
         for (name, value) in [
-            ("commit", env!("RINGFENCE_COMMIT")),
-            ("target", env!("RINGFENCE_TARGET")),
-            ("profile", env!("RINGFENCE_PROFILE")),
+            ("commit", env!("BUILT_COMMIT")),
+            ("target", env!("BUILT_TARGET")),
+            ("profile", env!("BUILT_PROFILE")),
             ("features", &features),
         ] {
             paint::line(&format!("{name}: {value}"));

@@ -43,7 +43,8 @@ fn the_shell_can_move_it_to_the_background() {
     let fifo = fifo(&place);
     let mut command = std::process::Command::new("bash");
     let shell = command.args(["--norc", "--noprofile", "-i"]);
-    shell.current_dir(place.work()).env("HOME", place.home());
+    shell.current_dir(place.work()).env_clear();
+    shell.env("HOME", place.home()).env("PATH", "/usr/bin:/bin");
     shell.env("PS1", "ready> ").env("TERM", "dumb");
     let mut shell = OnTerminal::of(command);
     shell.expect("ready> ");

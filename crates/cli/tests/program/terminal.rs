@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
@@ -49,6 +50,7 @@ impl OnTerminal {
         let inner = File::options()
             .read(true)
             .write(true)
+            .custom_flags(OpenptFlags::NOCTTY.bits().cast_signed())
             .open(name.to_str().unwrap())
             .unwrap();
         resize(&outer, 24, 80);
