@@ -51,9 +51,13 @@ impl Exporter {
         let trouble = Arc::new(Mutex::new(None));
         let telemetry = if settings.traces.is_some() {
             let registry = Arc::clone(&registry);
-            telemetry.with_spans(detail, redactor, move |span| match send.try_send(span) {
-                Ok(()) => registry.move_by(Id::Queue, 1),
-                Err(_) => registry.count(Id::Dropped, &["queue_full"], 1),
+            telemetry.with_spans(detail, redactor, move |span| {
+                // Counted first: whoever takes it up counts it off, and there are never fewer than none.
+                registry.move_by(Id::Queue, 1);
+                if send.try_send(span).is_err() {
+                    registry.move_by(Id::Queue, -1);
+                    registry.count(Id::Dropped, &["queue_full"], 1);
+                }
             })
         } else {
             telemetry
@@ -158,8 +162,8 @@ impl Work {
     }
 
     fn take(&mut self, span: Span) {
-        self.registry.move_by(Id::Queue, -1);
         if self.buffer.len() >= ROOM {
+            self.registry.move_by(Id::Queue, -1);
             self.registry.count(Id::Dropped, &["unreachable"], 1);
             return;
         }
@@ -183,6 +187,8 @@ impl Work {
                 Err(Failure::Unreachable(why)) => return self.note(Some(why)),
             }
             self.buffer.drain(..batch);
+            let sent = i64::try_from(batch).unwrap_or_default();
+            self.registry.move_by(Id::Queue, -sent);
         }
     }
 
