@@ -20,6 +20,7 @@ use crate::denial::{self, Denial, Scene, could};
 use crate::error::CallError;
 use crate::event::{CommandRun, Event};
 use crate::execution::{Execution, Remaining};
+use crate::exit_code;
 use crate::file_user::FileUser;
 use crate::limit::{self, LimitHit};
 use crate::network::ConnectionRefusals;
@@ -35,6 +36,8 @@ pub(crate) struct Findings {
     pub(crate) limits_hit: Vec<LimitHit>,
     /// What it failed for that could be granted.
     pub(crate) asks: Denied,
+    /// What its exit code means.
+    pub(crate) code_meaning: Option<String>,
 }
 
 /// What a command's end is judged by: where it ran, and within which limits.
@@ -261,6 +264,11 @@ impl Whereabouts {
             asks: denial::to_ask_about(&denials, &text),
             denials,
             limits_hit: limit::find(&self.limits, self.timeout, execution, &text),
+            code_meaning: exit_code::interpret(
+                execution.ending,
+                execution.exit_code(),
+                self.action.as_ref(),
+            ),
         }
     }
 }
