@@ -40,7 +40,69 @@ fn replies_have_the_fields_of_their_specifications() {
     assert_eq!(bash["exitCode"], 2, "{bash}");
     assert_eq!(bash["interrupted"], false);
     assert_eq!(bash["isImage"], false);
-    assert_eq!(bash["returnCodeInterpretation"], "Misuse of shell command");
+    let meaning = "a file or folder that was named could not be read";
+    assert_eq!(bash["returnCodeInterpretation"], meaning);
+}
+
+/// git's and make's codes are theirs; what nobody knows is explained as shells do.
+#[test]
+fn an_exit_code_is_explained_as_the_programs_that_gave_it() {
+    let place = Place::new();
+    std::fs::write(place.work().join("file"), "x").unwrap();
+    std::fs::write(place.work().join("Makefile"), "all:\n\tfalse\n").unwrap();
+    for (command, code, meaning) in [
+        (
+            "git rev-parse --verify -q nothing",
+            128,
+            "git: a fatal error",
+        ),
+        ("cd . && git log", 128, "git: a fatal error"),
+        ("git log --no-such-option", 128, "git: a fatal error"),
+        (
+            "git diff --no-index file Makefile >&2",
+            1,
+            "git diff: there are",
+        ),
+        ("make", 2, "make: a command of a target failed"),
+        (
+            "make nothing 2>&1",
+            2,
+            "make: a command of a target failed, or there is no rule",
+        ),
+        ("cat file | grep y", 1, "no match"),
+        ("diff file Makefile", 1, "there are differences"),
+        ("timeout 0.01 sleep 60", 124, "timeout: the time"),
+        ("curl -s http://127.0.0.1:9/", 7, "curl: no connection"),
+        // False friends.
+        (
+            "git --version; bash -c 'exit 128'",
+            128,
+            "Invalid exit argument",
+        ),
+        ("make; bash -c 'exit 2'", 2, "Misuse of shell command"),
+        (
+            "set -o pipefail; bash -c 'exit 2' | cat",
+            2,
+            "Misuse of shell command",
+        ),
+        ("make | cat; exit 2", 2, "Misuse of shell command"),
+        ("grep x file > not-there/found", 1, "General error"),
+        ("make-it-so", 127, "Command not found"),
+        (
+            "git() { return 128; }; git push",
+            128,
+            "Invalid exit argument",
+        ),
+    ] {
+        let reply = place.call("bash", &json!({"command": command}), &["--approve", "all"]);
+        assert_eq!(reply["exitCode"], code, "{command}: {reply:#}");
+        let said = reply["returnCodeInterpretation"].as_str().unwrap();
+        assert!(said.starts_with(meaning), "{command}: {said}");
+    }
+    let arguments = json!({"command": ["bash", "-lc", "cd . && git log"]});
+    let reply = place.call("shell", &arguments, &["--approve", "all"]);
+    let said = reply["exit_code_meaning"].as_str().unwrap();
+    assert!(said.starts_with("git: a fatal error"), "{reply:#}");
 }
 
 #[test]

@@ -176,3 +176,38 @@ fn a_client_that_stops_reading_ends_everything() {
     child.wait().unwrap();
     gone_within_a_second("sleep 86392").unwrap();
 }
+
+/// Each command has its own process numbers: whoever kills one that a reply named is told the task, others are not.
+#[test]
+fn who_kills_what_another_command_left_running_is_told_its_task() {
+    let place = Place::new();
+    let mut session = Session::start(&place, &["--approve", "all"]);
+    // Numbers that no process of a short command has.
+    let leaves = "for i in $(seq 50); do /bin/true; done; sleep 86395 & echo";
+    session.ask(1, "bash", &json!({"command": leaves}));
+    let left = session.hear()["reply"].clone();
+    let task = left["backgroundTaskId"].as_str().unwrap().to_owned();
+    let pid = left["background_processes"][0]["pid"].as_i64().unwrap();
+    let calls = [
+        (format!("kill {pid}"), true),
+        (format!("/bin/kill -9 {pid}"), true),
+        (format!("kill {}", pid + 1), false),
+        (format!("echo no process {pid}; exit 1"), false),
+        (format!("kill {pid} || true"), false),
+    ];
+    for (id, (command, told)) in (2..).zip(&calls) {
+        session.ask(id, "bash", &json!({"command": command}));
+        let reply = session.hear()["reply"].clone();
+        let said = reply["to_stop_them"].as_str().unwrap_or_default();
+        let handle = format!("`bash_task_stop` with the task id `{task}`;");
+        assert_eq!(said.starts_with(&handle), *told, "{command}: {reply:#}");
+        assert_eq!(said.is_empty(), !*told, "{command}: {reply:#}");
+    }
+    session.ask(20, "bash_task_stop", &json!({"taskId": task}));
+    assert_eq!(session.hear()["reply"]["status"], "cancelled");
+    session.ask(21, "bash", &json!({"command": format!("kill {pid}")}));
+    let reply = session.hear()["reply"].clone();
+    assert_eq!(reply["to_stop_them"], Value::Null, "{reply:#}");
+    drop(session.input.take());
+    session.child.wait().unwrap();
+}

@@ -197,6 +197,10 @@ pub struct Outcome {
     pub not_retried: Option<String>,
     /// How it was run again, if it was: what was granted, or that it ran outside.
     pub retried: Option<String>,
+    /// How to end what it wanted to kill and did not see.
+    pub to_stop: Option<String>,
+    /// What its exit code means.
+    pub code_meaning: Option<String>,
     /// What it failed for that could be granted.
     pub(crate) asks: Denied,
     /// The task that keeps what the command left running.

@@ -1,4 +1,10 @@
-//! What an exit code means.
+//! What an exit code means: to the program that gave it where that is known (`programs`), or to shells in general.
+
+mod programs;
+
+use ringfence_policy::action::RunCommand;
+use ringfence_policy::command_line::CommandLine;
+use ringfence_policy::facts::{CommandText, deciding};
 
 use crate::execution::Ending;
 
@@ -48,9 +54,20 @@ const SIGNALS: &[(i32, &str, &str)] = &[
 ];
 
 /// What the exit code of a command means that came to its end in some way.
-pub(crate) fn interpret(ending: Ending, code: i32) -> Option<String> {
+pub(crate) fn interpret(ending: Ending, code: i32, command: Option<&RunCommand>) -> Option<String> {
+    let own = || {
+        let text = match &command?.line {
+            CommandLine::Argv(argv) => CommandText::Argv(argv),
+            CommandLine::Shell { shell, text, .. } => CommandText::Shell {
+                kind: shell.kind,
+                text,
+            },
+        };
+        programs::meaning(&deciding(text)?, code).map(str::to_owned)
+    };
     match ending {
         Ending::Cancelled => Some("SIGKILL: stopped on request, before it was done".to_owned()),
+        Ending::Exited if code != 0 => own().or_else(|| meaning(code)),
         _ => meaning(code),
     }
 }
@@ -89,7 +106,7 @@ mod tests {
             (255, None),
         ] {
             assert_eq!(
-                interpret(Ending::Exited, code).as_deref(),
+                interpret(Ending::Exited, code, None).as_deref(),
                 expected,
                 "{code}"
             );
@@ -100,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_somebody_stopped_did_not_run_out_of_anything() {
-        let said = interpret(Ending::Cancelled, 137).unwrap_or_default();
+        let said = interpret(Ending::Cancelled, 137, None).unwrap_or_default();
         assert!(said.contains("stopped on request"), "{said}");
         assert!(
             !said.contains("memory") && !said.contains("timeout"),

@@ -1,6 +1,7 @@
 //! The aftermath of a run: what is found out about it once it has ended, its outcome on record, and what
 //! it left running kept. The same for the foreground and the background.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -20,6 +21,7 @@ use crate::denial::{self, Denial, Scene, could};
 use crate::error::CallError;
 use crate::event::{CommandRun, Event};
 use crate::execution::{Execution, Remaining};
+use crate::exit_code;
 use crate::file_user::FileUser;
 use crate::limit::{self, LimitHit};
 use crate::network::ConnectionRefusals;
@@ -35,6 +37,10 @@ pub(crate) struct Findings {
     pub(crate) limits_hit: Vec<LimitHit>,
     /// What it failed for that could be granted.
     pub(crate) asks: Denied,
+    /// How to end what it wanted to kill and did not see.
+    pub(crate) to_stop: Option<String>,
+    /// What its exit code means.
+    pub(crate) code_meaning: Option<String>,
 }
 
 /// What a command's end is judged by: where it ran, and within which limits.
@@ -100,6 +106,7 @@ impl Books {
         if let Some(command) = &self.whereabouts.action {
             self.desk.take_back(&mut findings.denials, command);
         }
+        findings.to_stop = self.not_killed(execution);
         let end = End::of_execution(execution, &findings);
         self.account.tell_run(&self.run(execution, &findings));
         let recorded = self.account.close(&end);
@@ -114,6 +121,24 @@ impl Books {
             task,
             recorded,
         }
+    }
+
+    /// How to end the tasks whose processes a command wanted to kill: it does not see them.
+    fn not_killed(&self, execution: &Execution) -> Option<String> {
+        let registry = self.registry.upgrade()?;
+        if execution.exit_code() == 0 {
+            return None;
+        }
+        let text = Excerpt::of(&execution.output.both, usize::MAX).text;
+        let pids = text.lines().flat_map(not_found_by_kill);
+        let tasks: BTreeSet<_> = pids.flat_map(|pid| registry.tasks_with(pid)).collect();
+        let ids: Vec<String> = tasks.iter().map(|id| format!("`{id}`")).collect();
+        (!ids.is_empty()).then(|| {
+            format!(
+                "`bash_task_stop` with the task id {}; `kill` does not see the processes of another command",
+                ids.join(" or ")
+            )
+        })
     }
 
     fn run(&self, execution: &Execution, findings: &Findings) -> CommandRun {
@@ -189,7 +214,11 @@ impl Books {
         let leftovers = Charge::Leftovers(Box::new(remaining));
         let kept = KeptCommand::start(leftovers, Layout::Apart, self.room);
         match registry.add_task(id.clone(), kept, names.join("; ")) {
-            Ok(()) => Some(id),
+            Ok(()) => {
+                let pids = exit.left_running.iter().map(|left| left.pid);
+                registry.name_processes(&id, pids.collect());
+                Some(id)
+            }
             Err(error) => {
                 let text = format!("what the command left running was ended: {error}");
                 self.desk.notice(self.account.call(), text);
@@ -197,6 +226,18 @@ impl Books {
             }
         }
     }
+}
+
+/// The numbers that a line of `kill`'s says there is no process of.
+fn not_found_by_kill(line: &str) -> Vec<i32> {
+    let Some((_, said)) = line.split_once("kill: ") else {
+        return Vec::new();
+    };
+    if !said.contains("No such process") {
+        return Vec::new();
+    }
+    let numbers = said.split(|c: char| !c.is_ascii_digit());
+    numbers.filter_map(|number| number.parse().ok()).collect()
 }
 
 fn kept_end(execution: Execution, closed: Closed) -> registry::End {
@@ -261,6 +302,12 @@ impl Whereabouts {
             asks: denial::to_ask_about(&denials, &text),
             denials,
             limits_hit: limit::find(&self.limits, self.timeout, execution, &text),
+            to_stop: None,
+            code_meaning: exit_code::interpret(
+                execution.ending,
+                execution.exit_code(),
+                self.action.as_ref(),
+            ),
         }
     }
 }

@@ -94,6 +94,8 @@ impl Engine {
             sandbox: account.fence().unwrap_or("none"),
             not_retried: None,
             retried: None,
+            to_stop: closed.findings.to_stop,
+            code_meaning: closed.findings.code_meaning,
             asks: closed.findings.asks,
             task: closed.task,
         })))

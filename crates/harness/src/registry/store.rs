@@ -57,6 +57,8 @@ struct Task {
     label: Label,
     /// When it was first seen to have ended.
     ended: Option<Instant>,
+    /// Its processes that a reply named, by the numbers that they have where they run.
+    named: Vec<i32>,
 }
 
 /// What a kept command is called in a list.
@@ -187,11 +189,28 @@ impl Registry {
             kept: Arc::new(kept),
             label: Label::new(command),
             ended: None,
+            named: Vec::new(),
         };
         let mut book = self.book();
         book.room_for_task(&self.limits)?;
         book.tasks.insert(id, task);
         Ok(())
+    }
+
+    /// Takes down the processes of a task that a reply names.
+    pub(crate) fn name_processes(&self, id: &TaskId, pids: Vec<i32>) {
+        if let Some(task) = self.book().tasks.get_mut(id) {
+            task.named = pids;
+        }
+    }
+
+    /// The running tasks of which a reply named a process by this number.
+    pub(crate) fn tasks_with(&self, pid: i32) -> Vec<TaskId> {
+        let book = self.book();
+        let runs = |task: &Task| matches!(task.kept.state(), State::Running);
+        let tasks = book.tasks.iter();
+        let having = tasks.filter(|(_, task)| task.named.contains(&pid) && runs(task));
+        having.map(|(id, _)| id.clone()).collect()
     }
 
     /// What a background task runs.

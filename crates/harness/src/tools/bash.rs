@@ -199,7 +199,7 @@ impl BashOutput {
             raw_output_path: file.map(|file| file.path.display().to_string()),
             background_task_id: outcome.task.clone(),
             status: None,
-            return_code_interpretation: crate::exit_code::interpret(execution.ending, code),
+            return_code_interpretation: outcome.code_meaning.clone(),
             remarks: Remarks::on(outcome),
         }
     }

@@ -92,7 +92,7 @@ impl ExecToolCallOutput {
             duration: millis(execution.duration),
             timed_out: execution.ending.is_timeout(),
             sandbox: outcome.sandbox.to_owned(),
-            exit_code_meaning: crate::exit_code::interpret(execution.ending, execution.exit_code()),
+            exit_code_meaning: outcome.code_meaning.clone(),
             raw_output_path: file.map(|file| file.path.display().to_string()),
             raw_output_cut: file.is_some_and(|file| file.is_cut),
             is_image: blocks.is_some().then(|| content.stdout.has_image()),

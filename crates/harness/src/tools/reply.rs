@@ -43,7 +43,7 @@ pub struct Remarks {
     /// The processes that it left running.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub background_processes: Vec<BackgroundProcess>,
-    /// How to end them.
+    /// How to end them, or those of another command that `kill` did not see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_stop_them: Option<String>,
 }
@@ -69,7 +69,7 @@ impl Remarks {
             retried: outcome.retried.clone(),
             stopped_because: (execution.ending == Ending::FellSilent).then(|| silent.to_owned()),
             background_processes: left_running(&execution.exit.left_running),
-            to_stop_them: outcome.task.as_ref().map(|_| TO_STOP.to_owned()),
+            to_stop_them: to_stop(outcome.task.is_some(), outcome.to_stop.as_ref()),
         }
     }
 
@@ -80,7 +80,7 @@ impl Remarks {
             denials: end.findings.denials.clone(),
             limits_hit: end.findings.limits_hit.clone(),
             background_processes: left_running(&end.left_running),
-            to_stop_them: end.task.as_ref().map(|_| TO_STOP.to_owned()),
+            to_stop_them: to_stop(end.task.is_some(), end.findings.to_stop.as_ref()),
             ..Self::default()
         }
     }
@@ -89,6 +89,12 @@ impl Remarks {
 /// Each command has its own processes: a number that one printed means nothing to another.
 const TO_STOP: &str =
     "`bash_task_stop` with the id of their task; `kill` in another command does not see them";
+
+fn to_stop(leaves: bool, not_killed: Option<&String>) -> Option<String> {
+    not_killed
+        .cloned()
+        .or_else(|| leaves.then(|| TO_STOP.to_owned()))
+}
 
 fn left_running(left: &[LeftRunning]) -> Vec<BackgroundProcess> {
     let processes = left.iter().map(|left| BackgroundProcess {

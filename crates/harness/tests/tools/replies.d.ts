@@ -64,7 +64,7 @@ interface BashOutput {
   stopped_because?: string;
   /** The processes that it left running. */
   background_processes?: BackgroundProcess[];
-  /** How to end them. */
+  /** How to end them, or those of another command that `kill` did not see. */
   to_stop_them?: string;
 }
 
@@ -212,7 +212,7 @@ interface ExecToolCallOutput {
   stopped_because?: string;
   /** The processes that it left running. */
   background_processes?: BackgroundProcess[];
-  /** How to end them. */
+  /** How to end them, or those of another command that `kill` did not see. */
   to_stop_them?: string;
 }
 
@@ -344,7 +344,7 @@ interface ProcessOutput {
   stopped_because?: string;
   /** The processes that it left running. */
   background_processes?: BackgroundProcess[];
-  /** How to end them. */
+  /** How to end them, or those of another command that `kill` did not see. */
   to_stop_them?: string;
   /** That soon no more commands can be kept, or that nothing was started. */
   warning?: string;
@@ -485,7 +485,7 @@ interface TaskReply {
   stopped_because?: string;
   /** The processes that it left running. */
   background_processes?: BackgroundProcess[];
-  /** How to end them. */
+  /** How to end them, or those of another command that `kill` did not see. */
   to_stop_them?: string;
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod bash;
 mod builtin;
 mod cmd;
 mod command;
+mod deciding;
 pub(crate) mod follow;
 mod number;
 pub(crate) mod options;
@@ -25,6 +26,7 @@ use serde::Serialize;
 pub use command::{
     Assignment, Direction, Directory, Function, HereDocument, Position, Redirection, SimpleCommand,
 };
+pub use deciding::{Deciders, deciding};
 pub use unclear::{Obstacle, Unclear};
 pub(crate) use word::{FOLDER_MARK, HOME_MARK};
 pub use word::{Piece, Word};
