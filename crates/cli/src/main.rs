@@ -3,6 +3,8 @@
 mod arguments;
 mod bridge;
 mod exit;
+mod flags;
+mod locations;
 mod model_place;
 mod opening;
 mod own_secrets;

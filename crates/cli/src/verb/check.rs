@@ -12,7 +12,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
-use crate::opening::{self, Locations};
+use crate::flags::flag_values;
+use crate::locations::Locations;
+use crate::opening;
 use crate::paint;
 use ringfence_protocol::reveal;
 
@@ -72,7 +74,7 @@ struct Standing {
 impl Standing {
     fn of(engine: &Engine, common: &Common) -> Result<Self> {
         let locations = Locations::find(common.cwd.as_deref())?;
-        let resolved = locations.resolve(opening::flag_values(common)?)?;
+        let resolved = locations.resolve(flag_values(common)?)?;
         let from = |key: &str| {
             let part = resolved.get(key).and_then(|setting| setting.parts.last());
             part.map(|part| part.origin.to_string()).unwrap_or_default()

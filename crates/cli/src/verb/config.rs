@@ -6,7 +6,8 @@ use anyhow::Result;
 use ringfence::config::built_in;
 
 use crate::arguments::Common;
-use crate::opening::{Locations, flag_values};
+use crate::flags::flag_values;
+use crate::locations::Locations;
 use crate::paint;
 
 /// Arguments of `config`.

@@ -12,7 +12,7 @@ use ringfence::rules::Added;
 use serde_json::json;
 
 use super::{check, suggest};
-use crate::opening::Locations;
+use crate::locations::Locations;
 use crate::paint::{self, visible};
 
 /// Arguments of `rules`.

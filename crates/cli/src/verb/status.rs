@@ -9,7 +9,7 @@ use ringfence::audit::Timestamp;
 use ringfence::jail::mark::{self, LiveSession};
 use serde_json::json;
 
-use crate::opening::Locations;
+use crate::locations::Locations;
 use crate::paint;
 use ringfence_protocol::reveal;
 

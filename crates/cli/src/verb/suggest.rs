@@ -9,7 +9,7 @@ use ringfence::config::Config;
 use ringfence::history::{History, Suggestion, suggest};
 use serde_json::json;
 
-use crate::opening::Locations;
+use crate::locations::Locations;
 use crate::paint;
 use crate::period::Period;
 use ringfence_protocol::reveal;

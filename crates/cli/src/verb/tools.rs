@@ -10,7 +10,8 @@ use ringfence::tools::{RegisteredTool, ToolSet};
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
-use crate::opening::{Locations, flag_values};
+use crate::flags::flag_values;
+use crate::locations::Locations;
 use crate::paint;
 
 /// Arguments of `tools`.

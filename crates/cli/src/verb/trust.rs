@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use ringfence::config::Trust;
 
-use crate::opening::Locations;
+use crate::locations::Locations;
 use crate::paint;
 use ringfence_protocol::reveal;
 

@@ -34,8 +34,9 @@ use ringfence_model::Reach;
 use ringfence_protocol::Parts;
 
 use crate::arguments::Common;
+use crate::locations::Locations;
 use crate::model_place::{ModelPlace, SdkVariables};
-use crate::opening::{self, Locations};
+use crate::opening;
 use crate::own_secrets::OwnSecrets;
 use crate::prompt::{SessionLength, TerminalApprover};
 use crate::{exit, paint, workspace};

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::suggest;
 use crate::arguments::Common;
-use crate::opening::Locations;
+use crate::locations::Locations;
 use crate::paint;
 use ringfence_protocol::reveal;
 
@@ -49,8 +49,7 @@ enum What {
 
 pub(crate) fn serve(arguments: &Arguments) -> Result<ExitCode> {
     let locations = Locations::find(None)?;
-    let config =
-        Config::from(&locations.resolve(crate::opening::flag_values(&Common::default())?)?);
+    let config = Config::from(&locations.resolve(crate::flags::flag_values(&Common::default())?)?);
     let folders = locations.audit_folders(&config)?;
     match &arguments.what {
         What::Stats(period) => suggest::stats(period, arguments.json),

@@ -14,7 +14,8 @@ use ringfence_protocol::wire::{LimitOptions, SessionOptions};
 use ringfence_protocol::{OpenError, Opener, Parts};
 
 use crate::arguments::Common;
-use crate::opening::{self, Locations};
+use crate::locations::Locations;
+use crate::opening;
 use crate::own_secrets::OwnSecrets;
 use crate::paint;
 use crate::workspace;
